@@ -38,7 +38,7 @@ Profile make_profile(uint32_t number) {
     const StringId name = profile.strings.intern("program " + std::to_string(i));
     profile.processes.push_back({RunId(0u), 1000 + 20 * number + i, 1, name});
     profile.threads.push_back({ProcessId(i), 1000 + 20 * number + i, name});
-    profile.contexts.push_back({RunId(0u), ProcessId(i), ThreadId(i), Mode::user, {}, {}, -1});
+    profile.contexts.push_back({RunId(0u), ProcessId(i), ThreadId(i), Mode::user, {}, {}, {}});
     Image image{ImageKind::program, name, std::to_string(i), 0, 0, 0, {}, 0, 0};
     profile.images.push_back(image);
   }

@@ -46,6 +46,14 @@ std::optional<EventCode> parse_event_code(std::string_view encoding) {
   return code;
 }
 
+Unit find_sampled_unit(std::string_view event_name) {
+  const auto has = [&](std::string_view word) { return event_name.find(word) != event_name.npos; };
+  if (has("cpu-clock") || has("task-clock")) return Unit::ns;
+  const bool is_cycles =
+      event_name.starts_with("cycles") || has("cpu-cycles") || has("/cycles") || has("/cpu_cycles");
+  return is_cycles ? Unit::cycles : Unit::events;
+}
+
 const char* unit_name(Unit unit) {
   switch (unit) {
     case Unit::cycles:

@@ -27,6 +27,10 @@ std::string format_event_code(const EventCode& code);
 /// The code that such a text begins with; nothing if it does not (engines without codes).
 std::optional<EventCode> parse_event_code(std::string_view encoding);
 
+/// What samples of an event are added up in, by the name that the kernel or perf gives it:
+/// "cpu-clock" is ns, "cycles:u" and "cpu_core/cycles/" are cycles.
+Unit find_sampled_unit(std::string_view event_name);
+
 /// "cycles", "ns", "events", "bytes".
 const char* unit_name(Unit unit);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/engine.h"
+#include "model/event_names.h"
 
 namespace culprit {
 
@@ -13,13 +14,6 @@ namespace {
 
 /// No sample stands for more: it would be three days of a CPU's time, or a day of its cycles.
 constexpr uint64_t kLargestValue = uint64_t{1} << 48;
-
-Unit find_unit(const std::string& name) {
-  if (name.find("cpu-clock") != name.npos || name.find("task-clock") != name.npos) return Unit::ns;
-  const bool is_cycles = name.starts_with("cycles") || name.find("cpu-cycles") != name.npos ||
-                         name.find("/cycles") != name.npos;
-  return is_cycles ? Unit::cycles : Unit::events;
-}
 
 Engine find_engine(const EventAttr& attr) {
   switch (attr.type) {
@@ -92,7 +86,7 @@ EventId RecordImporter::add_event_row(const RecordedEvent& recorded) {
   const std::string name = name_event(recorded);
   Event row;
   row.name = builder_.intern(name);
-  row.unit = recorded.has_periods ? find_unit(name) : Unit::events;
+  row.unit = recorded.has_periods ? find_sampled_unit(name) : Unit::events;
   row.provenance = Provenance::sampled;
   row.engine = builder_.intern(word_of(find_engine(recorded.attr)));
   if (recorded.has_attr) row.encoding = builder_.intern(format_encoding(recorded.attr));
@@ -199,7 +193,7 @@ void RecordImporter::add_counts(const StatRecords& counted) {
     const EventId event = find_event_row(row.event);
     Event& counter = profile.events[event.value];
     counter.provenance = Provenance::counted;
-    counter.unit = find_unit(profile.strings.text(counter.name));
+    counter.unit = find_sampled_unit(profile.strings.text(counter.name));
     profile.counts.push_back(
         {context, event, row.interval, 0, row.value, row.time_enabled_ns, row.time_running_ns});
   }

@@ -10,7 +10,7 @@ Event describe_event(ProfileBuilder& builder, const SampledEvent& sampled) {
   const bool is_time = is_clock(request);
   Event event;
   event.name = builder.intern(request.name);
-  event.unit = is_time ? Unit::ns : Unit::events;
+  event.unit = is_time ? Unit::ns : find_sampled_unit(request.name);
   event.provenance = Provenance::sampled;
   event.engine = builder.intern(word_of(is_time ? Engine::timer : Engine::pmu));
   event.encoding = builder.intern(is_time ? request.name
