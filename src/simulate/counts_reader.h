@@ -154,7 +154,7 @@ struct CountsSummary {
   uint32_t parent_pid = 0;
   uint64_t start_ns = 0;
   bool is_fork = false;
-  bool has_made_code = false;  // runs code that is in no file
+  bool has_made_code = false;    // runs code that is in no file
   uint64_t executions = 0;       // of instructions; each round of a string instruction is one
   uint64_t instructions = 0;     // rounds that only go on are none
   uint64_t estimated_ticks = 0;  // of all cores' clocks; with windows roughly
