@@ -68,8 +68,7 @@ class ProfileBuilder {
   /// Entries held since the last take_counts().
   [[nodiscard]] size_t entries() const {
     return cells_.entries() + stack_cells_.entries() + kernel_stack_cells_.entries() +
-           branches_.entries() + fall_throughs_.entries() + accesses_.entries() +
-           slices_.entries();
+           branches_.entries() + fall_throughs_.entries() + accesses_.entries() + slices_.entries();
   }
 
  private:

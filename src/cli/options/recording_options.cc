@@ -147,7 +147,8 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
   add_targets(app, &record->pids, &record->system_wide, &record->cgroup, &record->cpus);
   add_word(app, "--engine", &record->engine, kEngines,
            "auto: pmu (cycles and instructions) where the machine has one, else timer, or "
-           "posix-timer where the kernel refuses it; simulate: count instructions, accesses and branches exactly, "
+           "posix-timer where the kernel refuses it; simulate: count instructions, accesses and "
+           "branches exactly, "
            "under QEMU; timer+simulate: run it twice, natively under the timer and simulated, into "
            "one profile");
   add_simulation(app, command);

@@ -170,9 +170,8 @@ void SampleProcessor::Impl::end_waits(uint64_t now_ns) {
   if (!off_cpu_) return;
   for (PlacedSample& wait : off_cpu_->end(now_ns)) count_wait(std::move(wait));
   if (off_cpu_->lost_ends() != 0) {
-    builder_.profile().ledger.note(
-        fmt::format("{} waits are of unknown length: the records of their ends are lost",
-                    off_cpu_->lost_ends()));
+    builder_.profile().ledger.note(fmt::format(
+        "waits of unknown length, the records of whose ends are lost: {}", off_cpu_->lost_ends()));
   }
 }
 
