@@ -186,7 +186,10 @@ std::optional<Capability> describe_machine_model() {
     row.remedy = "name one: culprit record --machine zen4, or a file of yours";
     return row;
   }
-  row.detail = "caches by the kernel, core of " + printable(machine->core_of);
+  row.detail = machine->caches_of.empty()
+                   ? "caches by the kernel, core of " + printable(machine->core_of)
+                   : "core and caches of " + printable(machine->caches_of) +
+                         ", as the kernel describes no caches";
   if (machine->calibrated_date.empty()) {
     row.detail += "; not calibrated";
     row.remedy = "culprit calibrate: measures this machine in a minute";

@@ -20,11 +20,8 @@ size_t compute_match(const std::vector<std::string>& patterns, const std::string
   return best;
 }
 
-/// The caches are those of sysfs, all else is of a machine with the same kind of core.
 Result<simulate::MachineModel> read_host(const std::string& data_folder) {
-  ASSIGN_OR_RETURN(const simulate::MachineModel core,
-                   find_core(data_folder, read_cpuid().value_or("")));
-  return simulate::read_host_machine("/sys", core);
+  return find_host("/sys", data_folder, read_cpuid().value_or(""));
 }
 
 /// What `culprit calibrate -o` wrote has some figures; all else is this machine's.
@@ -53,6 +50,17 @@ Result<simulate::MachineModel> apply_calibration(const simulate::MachineModel& h
 }
 
 }  // namespace
+
+Result<simulate::MachineModel> find_host(const std::string& sysfs_root,
+                                         const std::string& data_folder, const std::string& cpuid) {
+  ASSIGN_OR_RETURN(simulate::MachineModel core, find_core(data_folder, cpuid));
+  Result<simulate::MachineModel> host = simulate::read_host_machine(sysfs_root, core);
+  const bool is_known = !core.cpu.empty() || !core.nearest_for.empty();
+  if (host || !is_known) return host;
+  core.caches_of = core.core_of;
+  core.name = "host";
+  return core;
+}
 
 Result<simulate::MachineModel> find_core(const std::string& data_folder, const std::string& cpuid) {
   simulate::MachineModel nearest;

@@ -16,6 +16,13 @@ namespace culprit {
 Result<simulate::MachineModel> find_machine(const std::string& name, const std::string& data_folder,
                                             const std::string& calibration = "");
 
+/// "host" without what was calibrated: the caches that `sysfs_root` ("/sys") describes, and the
+/// core that find_core() gives it. Where nothing is described (some virtual machines) that
+/// machine's caches, too: `caches_of` says so. Errors: as find_core(); nothing is described, and
+/// the CPU is unlike all
+Result<simulate::MachineModel> find_host(const std::string& sysfs_root,
+                                         const std::string& data_folder, const std::string& cpuid);
+
 /// The shipped machine (a file of `data_folder`) that has this CPU's core or, if none has, the core
 /// that is most like it; `core_of` says which, and that it is only the nearest. Its figures are
 /// those of no CPU in particular if the CPU is unlike all.

@@ -1,5 +1,6 @@
 #include "simulate/find_machine.h"
 
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -45,6 +46,40 @@ TEST(FindCore, SaysWhichFileCannotBeRead) {
   const Result<simulate::MachineModel> machine = find_core(folder.path(), "AuthenticAMD-25-11-1");
   ASSERT_FALSE(machine);
   EXPECT_NE(machine.error().message.find("broken.toml"), std::string::npos);
+}
+
+// Firecracker's guests, for one, have no folder for caches.
+TEST(FindHost, HasTheCachesOfItsKinWhereNoneAreDescribed) {
+  const TemporaryFolder sysfs = *TemporaryFolder::make();
+  const simulate::MachineModel kin = find_machine("zen5", find_machines()).value();
+  const Result<simulate::MachineModel> host =
+      find_host(sysfs.path(), find_machines(), "AuthenticAMD-26-2-1");
+  ASSERT_TRUE(host) << host.error().message;
+  EXPECT_EQ(host->name, "host");
+  EXPECT_EQ(host->caches_of, "zen5");
+  EXPECT_EQ(host->l1d.size_bytes, kin.l1d.size_bytes);
+  EXPECT_EQ(host->l2.size_bytes, kin.l2.size_bytes);
+  EXPECT_EQ(host->l3.size_bytes, kin.l3.size_bytes);
+  EXPECT_FALSE(find_host(sysfs.path(), find_machines(), "HygonGenuine-24-0-1"));
+}
+
+TEST(FindHost, HasItsOwnCachesWhereTheyAre) {
+  const TemporaryFolder sysfs = *TemporaryFolder::make();
+  const std::string index = sysfs.path() + "/devices/system/cpu/cpu0/cache/index0";
+  std::filesystem::create_directories(index);
+  for (const auto& [name, value] : {std::pair("level", "1"),
+                                    {"type", "Data"},
+                                    {"size", "16K"},
+                                    {"ways_of_associativity", "4"},
+                                    {"coherency_line_size", "64"}}) {
+    std::ofstream(index + "/" + name) << value << '\n';
+  }
+  const Result<simulate::MachineModel> host =
+      find_host(sysfs.path(), find_machines(), "AuthenticAMD-26-2-1");
+  ASSERT_TRUE(host) << host.error().message;
+  EXPECT_EQ(host->caches_of, "");
+  EXPECT_EQ(host->core_of, "zen5");
+  EXPECT_EQ(host->l1d.size_bytes, 16u << 10);
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ bool has_cycles(const SimulateOptions& options) {
 void describe_machine_model(const simulate::MachineModel& machine, Profile& profile) {
   profile.environment["simulate.machine"] = machine.name;
   if (!machine.core_of.empty()) profile.environment["simulate.core"] = machine.core_of;
+  if (!machine.caches_of.empty()) profile.environment["simulate.caches"] = machine.caches_of;
   if (!machine.calibrated_date.empty()) {
     profile.environment["simulate.calibrated"] = machine.calibrated_date;
   }

@@ -316,7 +316,8 @@ std::string describe_machine_model(const Profile& profile) {
   if (machine.empty()) return "";
   std::string text = "; machine " + machine;
   const std::string core = find("simulate.core");
-  if (!core.empty()) text += ": core of " + core;
+  const bool has_own_caches = find("simulate.caches").empty();
+  if (!core.empty()) text += (has_own_caches ? ": core of " : ": core and caches of ") + core;
   const std::string date = find("simulate.calibrated");
   if (machine == "host") text += date.empty() ? ", not calibrated" : ", calibrated " + date;
   return text;

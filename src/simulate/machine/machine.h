@@ -128,7 +128,8 @@ struct MachineModel {
   // than like any other that is shipped.
   std::vector<std::string> cpu;
   std::vector<std::string> nearest_for;
-  std::string core_of;  // of "host": whose core it was given, for people
+  std::string core_of;    // of "host": whose core it was given, for people
+  std::string caches_of;  // of "host": whose caches, too, as the kernel does not describe its own
   // `culprit calibrate` says which CPU figures were measured on (cpuid.h), and when; "": none were.
   std::string calibrated_cpu;
   std::string calibrated_date;
