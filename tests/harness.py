@@ -98,11 +98,12 @@ class CulpritTest(unittest.TestCase):
 
     def culprit_for_anybody(self):
         """A copy that other users can run: the build folder may be closed to them."""
-        tools = self.folder / "tools"
+        tools = self.folder / "tools/bin"
         if not tools.exists():
-            tools.mkdir(mode=0o755)
+            tools.mkdir(mode=0o755, parents=True)
             for name in ("culprit", "libculprit_timer.so"):
                 shutil.copy(BUILD / name, tools / name)
+            shutil.copytree(SOURCE / "data", tools.parent / "share/culprit")
         return tools / "culprit"
 
     def need(self, *programs):

@@ -70,8 +70,8 @@ inline constexpr std::string_view kMachineLabel = "scan:machine";
 inline constexpr std::string_view kPeakFlopsLabel = "scan:peak_flops";
 inline constexpr std::string_view kDispatchWidthLabel = "scan:dispatch_width";
 /// Exceptional floating-point operations of a native run: kFloatNothing, why they are not known
-/// behind kFloatUnknown, or a line for each kind, with the place of the first behind a tab:
-/// "overflow\tkernel.cc:12".
+/// behind kFloatUnknown, or a line for each kind with the place of the first:
+/// "overflow", a tab, "kernel.cc:12".
 inline constexpr std::string_view kFloatLabel = "scan:float";
 inline constexpr std::string_view kFloatNothing = "nothing";
 inline constexpr std::string_view kFloatUnknown = "unknown: ";
