@@ -67,17 +67,19 @@ class Requests(CulpritTest):
         self.assertTrue(own, "culprit sent nothing of the kind")
         return perf, own
 
-    def assert_same(self, theirs, ours, but=(), without=()):
+    def assert_same(self, theirs, ours, but=(), without=(), more=()):
         """The same attribute, but for what culprit does otherwise on purpose:
         read_format (its times enabled and running say what was shared, and lost samples), its
-        clock (that of jitdumps), its watermark, and the sample's period, which it always wants."""
+        clock (that of jitdumps), its watermark, and the sample's period, which it wants unless
+        that makes the kernel ignore the period asked for (each page fault is sampled then)."""
         different = {"size", "read_format", "wakeup", "clock", "sample_type", *but}
         for name, value in theirs.fields.items():
             if name not in different:
                 self.assertEqual(ours.fields[name], value, name)
-        self.assertEqual(ours.sample - {"PERIOD", "IDENTIFIER"},
+        self.assertEqual(ours.sample - {"PERIOD", "IDENTIFIER", *more},
                          theirs.sample - {"PERIOD", "IDENTIFIER", "ID", "CPU", *without})
-        self.assertIn("PERIOD", ours.sample)
+        is_software = ours.fields["type"] == self.FAULTS["type"]
+        self.assertEqual("PERIOD" in ours.sample, not is_software)
 
     CYCLES = {"type": 0, "config": 0}
     FAULTS = {"type": 1, "config": 2}
@@ -112,10 +114,12 @@ class Requests(CulpritTest):
                                  "cycles:u", "-c", "100003", "--per-task", *own, "true",
                                  having=having)
                 # perf asks for all user registers (and so for those that unwinding does not need).
-                # With copies of stacks it always asks for data addresses, too.
+                # With copies of stacks it always asks for data addresses, too. The stack pointer
+                # tells culprit which data is on the stack.
                 copies = ours[0].fields["user_stack_bytes"] != 0
                 self.assert_same(theirs[0], ours[0], but=["enable_on_exec", "user_registers"],
-                                 without=["ADDR", "DATA_SRC"] if copies else [])
+                                 without=["ADDR", "DATA_SRC"] if copies else [],
+                                 more=["REGS_USER"] if "--data" in own else [])
 
     def test_periods_and_frequencies(self):
         theirs, ours = self.recorded("instructions:u", ["-F", "777"], {"type": 0, "config": 1},
