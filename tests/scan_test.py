@@ -257,12 +257,12 @@ int main(int, char** argv) {
   if (KIND == 4) return 7;
 }
 """, "\n".join(f'kind{kind} = {{ cc = "g++ -DKIND={kind}", flags = "-O1" }}' for kind in range(5)),
-                  "timeout_s = 5\nDIM = 1")
+                  "timeout_s = 10\nDIM = 1")
         self.culprit("scan", "run", status=1)
         status = self.culprit("scan", "status").stdout
         self.assertIn("2 done, 3 failed", status)
         self.assertRegex(status, r"odd kind1 1: crashed: killed by signal 6")
-        self.assertRegex(status, r"odd kind2 1: timed out: ended after 5 s while running")
+        self.assertRegex(status, r"odd kind2 1: timed out: ended after 10 s while running")
         self.assertRegex(status, r"odd kind3 1: prints something else than with kind0")
         self.assertRegex(status, r"odd kind4 1: run failed: exit status 7")
 
@@ -533,7 +533,7 @@ class Explain(ScanTest):
         self.culprit("scan", "run")
         done = self.culprit("scan", "explain", "counted O2 1", "counted O3 1", status=1)
         self.assertIn("did you mean 'counted O2 1'?", done.stderr)
-        self.assertIn("two cells", self.culprit("scan", "explain", "counted", status=1).stderr)
+        self.assertIn("no cell 'counted'", self.culprit("scan", "explain", "counted", status=1).stderr)
         same = self.culprit("scan", "explain", "counted O2 1", "counted O2 1").stdout
         self.assertIn("every event is equal", same)
 

@@ -83,12 +83,18 @@ int run_scan_cells(const ScanCommand& command) {
   const scan::ScanOptions options = scan_options(command, *std::move(setting));
   const Result<scan::ScanOutcome> outcome = run_with_progress(options, command.quiet);
   if (!outcome) return fail(outcome.error());
-  const Result<size_t> broken = count_broken(options.setting.plan, options.output, command.label);
+  const Result<BrokenCells> broken =
+      count_broken(options.setting.plan, options.output, command.label);
   if (!broken) return fail(broken.error());
-  if (*broken > 0 && !command.quiet) {
-    print_message(fmt::format("{} cells are not as expected (culprit scan status)", *broken));
+  if (broken->unexpected > 0 && !command.quiet) {
+    print_message(
+        fmt::format("{} cells are not as expected (culprit scan status)", broken->unexpected));
   }
-  return outcome->failed == 0 && *broken == 0 ? 0 : 1;
+  if (broken->advice > 0 && !command.quiet) {
+    print_message(
+        fmt::format("rules of kernels are broken {} times (culprit scan status)", broken->advice));
+  }
+  return outcome->failed == 0 && broken->unexpected == 0 ? 0 : 1;
 }
 
 int run_scan_predict(const ScanCommand& command) {

@@ -96,11 +96,13 @@ Result<scan::ScanSetting> read_scan_setting(const ScanCommand& command) {
   return setting;
 }
 
-Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
-                            const std::string& label) {
+Result<BrokenCells> count_broken(const scan::Plan& plan, const std::string& path,
+                                 const std::string& label) {
   ASSIGN_OR_RETURN(const OpenScan open, open_scan(path, WhichCells::of_label, label));
   ASSIGN_OR_RETURN(const scan::RuleFindings found, find_breaches(plan, open));
-  return found.broken.size();
+  BrokenCells count;
+  for (const scan::Broken& one : found.broken) ++(one.is_advice ? count.advice : count.unexpected);
+  return count;
 }
 
 Result<std::string> answer_scan_status(const ScanCommand& command) {

@@ -16,8 +16,15 @@ namespace culprit {
 /// Errors: as scan::read_setting() and scan::read_expectations()
 Result<scan::ScanSetting> read_scan_setting(const ScanCommand& command);
 
-/// How many breaches of expectations and rules the cells of a label have.
-Result<size_t> count_broken(const scan::Plan& plan, const std::string& path,
-                            const std::string& label);
+/// Breaches of expectations, and results that differ between setups; those of rules of kernels that
+/// may be meant.
+struct BrokenCells {
+  size_t unexpected = 0;
+  size_t advice = 0;
+};
+
+/// How many the cells of a label have.
+Result<BrokenCells> count_broken(const scan::Plan& plan, const std::string& path,
+                                 const std::string& label);
 
 }  // namespace culprit

@@ -14,7 +14,8 @@ namespace culprit::scan {
 
 struct Broken {
   size_t cell = 0;
-  std::string text;  // "loads >= DIM: 0 is not >= 5"
+  std::string text;        // "loads >= DIM: 0 is not >= 5"
+  bool is_advice = false;  // a rule of kernels that this one may break on purpose
 };
 
 /// Reads the expectations as check_expectations() will, before anything is run. `events`: what

@@ -140,7 +140,7 @@ class RuleChecker {
         return;
       }
     }
-    findings_.broken.push_back({cell, fmt::format("{} [{}]", text, rule)});
+    findings_.broken.push_back({cell, fmt::format("{} [{}]", text, rule), true});
   }
 
   void add_undecided(const std::string& sentence) {
@@ -246,7 +246,9 @@ class RuleChecker {
       for (const Variable& one : cell.name.parameters) key += '\0' + one.name + '\0' + one.value;
       const auto [first, is_new] = firsts.try_emplace(key, &cell);
       if (is_new || first->second->detail(kOutputLabel) == cell.detail(kOutputLabel)) continue;
+      const size_t told = findings_.broken.size();
       add(i, "same_output", "prints something else than with " + first->second->name.setup);
+      if (told < findings_.broken.size()) findings_.broken.back().is_advice = false;
     }
   }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // The rules of kernels that can be decided for what was measured. A kernel that breaks one may cost
-// what it costs for a reason that no other program has; it is told of, never left out.
+// what it costs for a reason that no other program has; it is told of, never left out. A setup that
+// prints something else than another is a wrong optimisation; all other breaches are advice.
 //
 //     growing      an iteration costs more the more there are
 //     removed      an iteration is its loop and nothing else, or there is none: optimised away
