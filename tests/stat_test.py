@@ -97,6 +97,34 @@ int main(int argc, char** argv) {
 """
 
 
+# Counts ten writes to a variable of its own by a breakpoint, without culprit.
+BREAKPOINT = """
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+volatile int watched;
+int main(void) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_BREAKPOINT;
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = (unsigned long)&watched;
+  attr.bp_len = sizeof watched;
+  attr.exclude_kernel = 1;
+  const int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  for (int i = 0; i < 10; ++i) watched = i;
+  long long count = -1;
+  if (fd < 0 || read(fd, &count, sizeof count) != sizeof count) count = -1;
+  printf("%lld\\n", count);
+  return 0;
+}
+"""
+
+
 class StatTest(CulpritTest):
     def setUp(self):
         super().setUp()
@@ -272,6 +300,13 @@ class StatTest(CulpritTest):
         perf = self.perf_stat("syscalls:sys_enter_clock_nanosleep", self.work)
         self.assertEqual(perf["syscalls:sys_enter_clock_nanosleep"], 20)
 
+    def need_breakpoints(self):
+        """Some hypervisors take breakpoints and never stop at one, whoever asks."""
+        probe = self.compile_text(BREAKPOINT, "breakpoint.c", "breakpoint", "-O0")
+        count = run(probe).stdout.strip()
+        if count != "10":
+            self.skipTest(f"this machine's breakpoints do not work: {count} of 10 writes were seen")
+
     def test_breakpoints_are_counted_and_run_out(self):
         """A CPU has four: the fifth is refused, and so is one that others hold."""
         program = self.compile_text(
@@ -284,6 +319,7 @@ class StatTest(CulpritTest):
                              self.folder / "log", program, status=None)
         if first.returncode != 0:
             self.skipTest(f"no breakpoints here: {first.stderr}")
+        self.need_breakpoints()
         counts = json.loads((self.folder / "log").read_text())["counts"]
         self.assertEqual(counts[0]["value"], 1000)
         five = [word for i in range(5) for word in ("-e", f"mem:0x{0x1000 + 16 * i:x}:w")]
