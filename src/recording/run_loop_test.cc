@@ -138,9 +138,9 @@ TEST(RunLoop, EndsASourceThatNeverBegan) {
 /// What is measured ends with the time; the command goes on, and how it ends is told.
 TEST(RunLoop, WaitsForACommandThatOutlivesTheTime) {
   WritingSource source;
-  const RunEnd end = run(source, {"sh", "-c", "sleep 0.1; exit 3"}, {.duration_ns = 10 * kMs});
+  const RunEnd end = run(source, {"sh", "-c", "sleep 0.6; exit 3"}, {.duration_ns = 10 * kMs});
   EXPECT_EQ(source.calls, "begin end ");
-  EXPECT_LT(source.ended_ns, end.start_ns + 100 * kMs);
+  EXPECT_LT(source.ended_ns, end.start_ns + 600 * kMs);
   EXPECT_EQ(end.stop_ns <= source.ended_ns, true);
   ASSERT_TRUE(end.wait_status);
   EXPECT_EQ(WEXITSTATUS(*end.wait_status), 3);

@@ -100,8 +100,8 @@ TestFile make_file(std::endian order) {
                              PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK |
                              PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT;
   constexpr uint64_t kRead = PERF_FORMAT_ID | PERF_FORMAT_GROUP;
-  file.event({0, 0, 1000, kType, kRead, TestEvent::kSampleIdAll, 8, 0, {71, 72}});
-  file.event({0, 1, 1000, kType | PERF_SAMPLE_READ, kRead, TestEvent::kSampleIdAll, 8, 0, {73}});
+  file.event({0, 0, 1000, kType, kRead, TestEvent::kSampleIdAll, 8, 0, 0, {71, 72}});
+  file.event({0, 1, 1000, kType | PERF_SAMPLE_READ, kRead, TestEvent::kSampleIdAll, 8, 0, 0, {73}});
   uint64_t time = 1000;
   const auto with_trailer = [&](Bytes body) { return body.u32(5).u32(5).u64(++time).u64(71); };
   const Bytes none = file.bytes();

@@ -51,9 +51,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   (void)is_script_text(text);
   ScriptLines lines(Fd(::memfd_create("empty", MFD_CLOEXEC)), text);
+  const ImportTools tools;
   const ImportSink sink;
   const ImportProgress progress;
-  const auto imported = ScriptImporter(lines, size, sink, progress).run();
+  const auto imported = ScriptImporter(lines, size, tools, sink, progress).run();
   if (!imported) return 0;
   // Every sample that was counted is in the histograms.
   uint64_t samples = 0;
