@@ -60,11 +60,12 @@ class Schemas(CulpritTest):
     def test_every_schema_has_a_test(self):
         # Some have theirs in compare_test.py, daemon_test.py, events_test.py, locality_test.py,
         # never_test.py, regions_test.py, scan_curves_test.py, scan_search_test.py, scan_test.py, stalls_test.py,
-        # templates_test.py, validate_test.py, web_screens_test.py, web_test.py and why_test.py.
+        # templates_test.py, time_test.py, validate_test.py, web_screens_test.py, web_test.py and why_test.py.
         tested = {f"{name}.schema.json" for name in (
             "annotate", "daemon_status", "data", "diff", "doctor", "events", "locality", "never", "regions",
             "report", "scan_best", "scan_curves", "scan_diff", "scan_executed", "scan_explain", "scan_find",
-            "scan_one", "scan_search", "scan_status", "scan_table", "scan_trend", "scan_verify", "stalls", "stat", "stat_interval", "templates", "validate",
+            "scan_one", "scan_search", "scan_status", "scan_table", "scan_trend", "scan_verify", "stalls", "stat", "stat_interval", "templates", "timeline",
+            "validate",
             "variance", "web_calls", "web_function", "web_index", "web_profiles", "web_scan", "web_scan_values", "web_table", "why",
             "why_both")}
         self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)

@@ -89,9 +89,9 @@ Result<void> print_batches(const TopCommand& command, LiveRecording& recording, 
     }
     if (recording.problem()) break;
     Result<TopTable> table = watch.look(question, command.window_ns);
-    constexpr uint64_t kNamesMs = 2000;
     if (table && question.level == TopLevel::functions) {
-      watch.wait_for_names(kNamesMs);
+      // What is printed last is all that stays.
+      watch.wait_for_names(recording.has_ended() ? 20'000 : 2000);
       table = watch.look(question, command.window_ns);
     }
     if (!table) return table.error();

@@ -65,21 +65,25 @@ TEST(FindHost, HasTheCachesOfItsKinWhereNoneAreDescribed) {
 
 TEST(FindHost, HasItsOwnCachesWhereTheyAre) {
   const TemporaryFolder sysfs = *TemporaryFolder::make();
-  const std::string index = sysfs.path() + "/devices/system/cpu/cpu0/cache/index0";
-  std::filesystem::create_directories(index);
-  for (const auto& [name, value] : {std::pair("level", "1"),
-                                    {"type", "Data"},
-                                    {"size", "16K"},
-                                    {"ways_of_associativity", "4"},
-                                    {"coherency_line_size", "64"}}) {
-    std::ofstream(index + "/" + name) << value << '\n';
-  }
+  const std::string caches = sysfs.path() + "/devices/system/cpu/cpu0/cache/index";
+  const auto add = [&](int index, const char* level, const char* type, const char* size) {
+    const std::string folder = caches + std::to_string(index);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/level") << level << '\n';
+    std::ofstream(folder + "/type") << type << '\n';
+    std::ofstream(folder + "/size") << size << '\n';
+    std::ofstream(folder + "/ways_of_associativity") << "8\n";
+    std::ofstream(folder + "/coherency_line_size") << "64\n";
+  };
+  add(0, "1", "Data", "32K");
+  add(1, "1", "Instruction", "32K");
+  add(2, "2", "Unified", "512K");
   const Result<simulate::MachineModel> host =
       find_host(sysfs.path(), find_machines(), "AuthenticAMD-26-2-1");
   ASSERT_TRUE(host) << host.error().message;
   EXPECT_EQ(host->caches_of, "");
   EXPECT_EQ(host->core_of, "zen5");
-  EXPECT_EQ(host->l1d.size_bytes, 16u << 10);
+  EXPECT_EQ(host->l2.size_bytes, 512u << 10);
 }
 
 }  // namespace
