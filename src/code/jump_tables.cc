@@ -82,8 +82,8 @@ class TableFinder {
   };
   /// The edges that instructions name, in order of where they lead to. Many jumps need none.
   const std::vector<Edge>& direct_edges() {
-    std::vector<Edge>& edges = edges_;
-    if (!edges.empty()) return edges;
+    if (edges_) return *edges_;
+    std::vector<Edge>& edges = edges_.emplace();
     for (size_t block = 0; block < blocks_.size(); ++block) {
       const Instruction& last = last_of(block);
       const bool jumps = last.flow == Flow::jump || last.flow == Flow::branch;
@@ -136,7 +136,7 @@ class TableFinder {
 
   /// Sorts the indirect jumps: those with a table nearby, those without any, and the open ones.
   void find_near_tables() {
-    edges_.clear();
+    edges_.reset();
     open_jumps_.clear();
     within_ways_.clear();
     int vain_runs = 0;
@@ -194,11 +194,7 @@ class TableFinder {
 
   /// What is known before the block's last instruction if it is entered by this way alone.
   SymbolicState run_way(size_t block, const std::vector<Edge>& way) {
-    const size_t begin = way.empty() ? block : way.back().from;
-    SymbolicState state;
-    for (uint8_t reg = 0; reg < kGeneralRegisters; ++reg) {
-      state.registers[reg] = run_.make_unknown(blocks_[begin].first, reg);
-    }
+    SymbolicState state = run_.make_entry_state();  // nothing is known where it begins
     for (auto edge = way.rbegin(); edge != way.rend(); ++edge) {
       const Block& range = blocks_[edge->from];
       for (size_t i = range.first; i < range.last; ++i) run_.step(i, state);
@@ -389,11 +385,11 @@ class TableFinder {
   std::span<const Effect> effects_;
   SymbolicRun run_;
   std::vector<Block> blocks_;
-  std::vector<Edge> edges_;
-  std::vector<LinkAddress> targets_;    // of tables, known from earlier rounds; ascending
-  std::set<size_t> within_ways_;        // blocks that are entered by one way only, as it seems
-  std::set<size_t> open_jumps_;         // instructions
-  std::map<size_t, JumpTable> tables_;  // by index of the jump
+  std::optional<std::vector<Edge>> edges_;  // that instructions name, once they were wanted
+  std::vector<LinkAddress> targets_;        // of tables, known from earlier rounds; ascending
+  std::set<size_t> within_ways_;            // blocks that are entered by one way only, as it seems
+  std::set<size_t> open_jumps_;             // instructions
+  std::map<size_t, JumpTable> tables_;      // by index of the jump
 
   // Of the walk over the whole function:
   std::vector<Visited> places_;

@@ -30,8 +30,8 @@ class SymbolicRun {
 
   /// What is known where a function is entered: nothing.
   SymbolicState make_entry_state();
-  /// What a register holds where ways meet that left different values in it, or that were not
-  /// followed: an unknown with the name of the place, so that walks over loops come to an end.
+  /// What a register holds where ways meet that left different values in it: an unknown with the
+  /// name of the place, so that walks over loops come to an end.
   ExpressionId make_unknown(size_t first_instruction, uint8_t reg) {
     return expressions_.unknown(kMeetingNames + first_instruction * kGeneralRegisters + reg);
   }

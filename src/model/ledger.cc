@@ -9,47 +9,30 @@ namespace culprit {
 
 namespace {
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+/// "{was|were} left": the first of each pair is said of one, the second of many.
+std::string choose_number(std::string_view text, bool is_one) {
+  std::string chosen;
+  while (!text.empty()) {
+    const size_t open = text.find('{');
+    chosen += text.substr(0, open);
+    if (open == text.npos) break;
+    const size_t close = text.find('}', open);
+    const size_t bar = text.find('|', open);
+    chosen +=
+        is_one ? text.substr(open + 1, bar - open - 1) : text.substr(bar + 1, close - bar - 1);
+    text.remove_prefix(close + 1);
   }
-}
-
-/// "constructs" -> "construct", "branches" -> "branch", "pairs of branch records" -> "pair of ...".
-std::string unit_of_one(std::string_view unit) {
-  if (unit == "reuses and evictions") return "reuse or eviction";
-  const size_t of = std::min(unit.find(" of "), unit.size());
-  std::string word(unit.substr(0, of));
-  const bool has_long_end = word.ends_with("sses") || word.ends_with("ches");
-  word.resize(word.size() - (has_long_end ? 2 : 1));
-  return word + std::string(unit.substr(of));
-}
-
-/// The texts are written of many; these are the verbs in them that tell.
-std::string text_of_one(std::string_view many) {
-  constexpr std::pair<std::string_view, std::string_view> kVerbs[] = {
-      {" are not counted", " is not counted"},
-      {" are one row", " is one row"},
-      {" were left by", " was left by"},
-      {"their process did: their", "its process did: its"},
-      {"their end: their", "its end: its"},
-      {" contradict the", " contradicts the"},
-      {" end in another", " ends in another"},
-      {"stand for", "stands for"},
-      {"before they began, and count as", "before it began, and counts as"}};
-  std::string text(many);
-  for (const auto& [plural, singular] : kVerbs) replace_all(text, plural, singular);
-  return text;
+  return chosen;
 }
 
 std::string describe_entry(const std::string& key, uint64_t amount) {
   const LedgerKind* kind = find_ledger_kind(key);
   if (kind == nullptr) return format_thousands(amount) + " " + printable(key);
-  if (kind->unit == "ns") {
-    return format_duration_ns(static_cast<double>(amount)) + " " + std::string(kind->text);
-  }
-  if (amount == 1) return "1 " + unit_of_one(kind->unit) + " " + text_of_one(kind->text);
-  return format_thousands(amount) + " " + std::string(kind->unit) + " " + std::string(kind->text);
+  const bool is_one = amount == 1;
+  const std::string number =
+      kind->unit == "ns" ? format_duration_ns(static_cast<double>(amount))
+                         : format_thousands(amount) + " " + choose_number(kind->unit, is_one);
+  return number + " " + choose_number(kind->text, is_one);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace culprit {
 /// One kind of weakness. `key` is what JSON and the file use.
 struct LedgerKind {
   std::string_view key;
-  std::string_view unit;  // "samples", "ns", "records", ...
-  std::string_view text;  // completes "<amount> ..." in a report
+  std::string_view unit;  // "sample{|s}" (of one, of many), "ns", ...
+  std::string_view text;  // completes "<amount> ..." in a report; "{was|were} lost"
 };
 
 namespace ledger {

@@ -71,6 +71,11 @@ void print_line(const std::vector<TextColumn>& columns, const std::vector<size_t
 
 }  // namespace
 
+size_t width_of_columns(const std::vector<TextColumn>& columns) {
+  const std::vector<size_t> widths = natural_widths(columns, false);
+  return sum_widths(columns, widths) + (columns.empty() ? 0 : columns.front().gap);
+}
+
 std::string print_table(std::vector<TextColumn> columns, size_t width) {
   const std::vector<size_t> widths = column_widths(columns, width);
   std::string text;

@@ -22,6 +22,9 @@ struct TextColumn {
   size_t enough = SIZE_MAX;  // where room is short, a flexible column takes no more
 };
 
+/// What the columns take where there is room for all, each with its gap.
+size_t width_of_columns(const std::vector<TextColumn>& columns);
+
 /// The heading and the rows, each a line without blanks at its end. No line is wider
 /// than `width` unless the columns that keep their width are, or there are more than two
 /// flexible ones: those never become too narrow to read.

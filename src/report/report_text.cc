@@ -234,10 +234,10 @@ class ReportText {
       result.front().heading = marked(shown.front().event, shown.front().heading);
     }
     const size_t room = columns_room();
-    size_t left = room - std::min(room, width_of(result));
+    size_t left = room - std::min(room, width_of_columns(result));
     const auto fits = [&left](const std::vector<TextColumn>& columns) {
-      if (width_of(columns) > left) return false;
-      left -= width_of(columns);
+      if (width_of_columns(columns) > left) return false;
+      left -= width_of_columns(columns);
       return true;
     };
     std::vector<TextColumn> further;
@@ -255,7 +255,7 @@ class ReportText {
     };
     add_further(true);
     std::vector<TextColumn> derived = derived_columns(all, left);
-    left -= std::min(left, width_of(derived));
+    left -= std::min(left, width_of_columns(derived));
     std::vector<TextColumn> inclusive;
     if (has_inclusive()) inclusive.push_back(inclusive_column(all, shown.front().event));
     if (!fits(inclusive)) inclusive.clear();
@@ -393,21 +393,11 @@ class ReportText {
           fmt::format(" {}{}", provenance_mark(provenance), column.heading), true, nullptr, 1, {}};
       for (const Line& line : all) cells.cells.push_back(format_derived(column, *line.values));
       result.push_back(std::move(cells));
-      if (width_of(result) <= room) continue;
+      if (width_of_columns(result) <= room) continue;
       result.pop_back();
       break;
     }
     return result;
-  }
-
-  static size_t width_of(const std::vector<TextColumn>& columns) {
-    size_t width = 0;
-    for (const TextColumn& column : columns) {
-      size_t widest = count_columns(column.heading);
-      for (const std::string& cell : column.cells) widest = std::max(widest, count_columns(cell));
-      width += widest + column.gap;
-    }
-    return width;
   }
 
   /// The totals above the table name every event; columns are those that leave room for names.

@@ -131,7 +131,7 @@ class RuleChecker {
   }
 
  private:
-  void add(size_t cell, const char* rule, const std::string& text) {
+  void add(size_t cell, const char* rule, const std::string& text, bool is_advice = true) {
     for (const std::string& one : accepted_) {
       const size_t blank = one.find(' ');
       if (one.substr(0, blank) != rule) continue;
@@ -140,7 +140,7 @@ class RuleChecker {
         return;
       }
     }
-    findings_.broken.push_back({cell, fmt::format("{} [{}]", text, rule), true});
+    findings_.broken.push_back({cell, fmt::format("{} [{}]", text, rule), is_advice});
   }
 
   void add_undecided(const std::string& sentence) {
@@ -246,9 +246,7 @@ class RuleChecker {
       for (const Variable& one : cell.name.parameters) key += '\0' + one.name + '\0' + one.value;
       const auto [first, is_new] = firsts.try_emplace(key, &cell);
       if (is_new || first->second->detail(kOutputLabel) == cell.detail(kOutputLabel)) continue;
-      const size_t told = findings_.broken.size();
-      add(i, "same_output", "prints something else than with " + first->second->name.setup);
-      if (told < findings_.broken.size()) findings_.broken.back().is_advice = false;
+      add(i, "same_output", "prints something else than with " + first->second->name.setup, false);
     }
   }
 

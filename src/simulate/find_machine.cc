@@ -56,7 +56,7 @@ Result<simulate::MachineModel> find_host(const std::string& sysfs_root,
   ASSIGN_OR_RETURN(simulate::MachineModel core, find_core(data_folder, cpuid));
   Result<simulate::MachineModel> host = simulate::read_host_machine(sysfs_root, core);
   const bool is_known = !core.cpu.empty() || !core.nearest_for.empty();
-  if (host || !is_known) return host;
+  if (host || host.error().kind != ErrorKind::not_found || !is_known) return host;
   core.caches_of = core.core_of;
   core.name = "host";
   return core;

@@ -18,8 +18,9 @@ Result<simulate::MachineModel> find_machine(const std::string& name, const std::
 
 /// "host" without what was calibrated: the caches that `sysfs_root` ("/sys") describes, and the
 /// core that find_core() gives it. Where nothing is described (some virtual machines) that
-/// machine's caches, too: `caches_of` says so. Errors: as find_core(); nothing is described, and
-/// the CPU is unlike all
+/// machine's caches, too: `caches_of` says so.
+/// Errors: as find_core(); caches that cannot be simulated; none are described, and the CPU is
+///         unlike all
 Result<simulate::MachineModel> find_host(const std::string& sysfs_root,
                                          const std::string& data_folder, const std::string& cpuid);
 

@@ -2,29 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "stats/counting.h"
 
 namespace culprit {
 namespace {
 
-/// Marks what can be reached from marked instructions in kSkidInstructions steps.
-void spread(const std::vector<std::vector<uint32_t>>& next, std::vector<bool>& marked) {
-  std::vector<uint32_t> edge;
-  for (uint32_t i = 0; i < marked.size(); ++i) {
-    if (marked[i]) edge.push_back(i);
-  }
+/// What can be reached from the instructions in kSkidInstructions steps, themselves included. What
+/// it takes does not grow with the function.
+std::set<uint32_t> find_reached(const std::vector<std::vector<uint32_t>>& next,
+                                const std::vector<size_t>& instructions) {
+  std::vector<uint32_t> edge(instructions.begin(), instructions.end());
+  std::set<uint32_t> reached(edge.begin(), edge.end());
   for (size_t step = 0; step < kSkidInstructions && !edge.empty(); ++step) {
-    std::vector<uint32_t> reached;
+    std::vector<uint32_t> further;
     for (const uint32_t from : edge) {
       for (const uint32_t to : next[from]) {
-        if (marked[to]) continue;
-        marked[to] = true;
-        reached.push_back(to);
+        if (reached.insert(to).second) further.push_back(to);
       }
     }
-    edge = std::move(reached);
+    edge = std::move(further);
   }
+  return reached;
 }
 
 /// Samples that stand for less than usual, as the first ones at a frequency do, tell no more.
@@ -74,14 +74,10 @@ void FunctionEvents::add(size_t instruction, size_t event, const SampledEvents& 
 
 std::vector<SampledEvents> FunctionEvents::add_up_near(
     const std::vector<size_t>& instructions) const {
-  std::vector<bool> behind(after_.size());
-  for (const size_t i : instructions) behind[i] = true;
-  std::vector<bool> ahead = behind;
-  spread(after_, behind);
-  spread(before_, ahead);
+  std::set<uint32_t> close = find_reached(after_, instructions);
+  close.merge(find_reached(before_, instructions));
   std::vector<SampledEvents> near(rules_->events.size());
-  for (size_t i = 0; i < behind.size(); ++i) {
-    if (!behind[i] && !ahead[i]) continue;
+  for (const uint32_t i : close) {
     for (size_t event = 0; event < near.size(); ++event) near[event] += seen_[event][i];
   }
   return near;

@@ -45,16 +45,6 @@ std::string name_of(const std::optional<std::string>& name, const std::optional<
   return number ? fmt::format("{} ({})", text, *number) : text;
 }
 
-size_t width_of_columns(const std::vector<TextColumn>& columns) {
-  size_t width = 0;
-  for (const TextColumn& column : columns) {
-    size_t widest = count_columns(column.heading);
-    for (const std::string& cell : column.cells) widest = std::max(widest, count_columns(cell));
-    width += widest + column.gap;
-  }
-  return width;
-}
-
 class TimelineText {
  public:
   TimelineText(const Profile& profile, const Timeline& timeline, const TextStyle& style)
@@ -112,10 +102,16 @@ class TimelineText {
   }
 
   void add_sums(std::vector<SliceLine>& lines) const {
-    const auto is_there = [](const Value& value) { return value.samples != 0 || value.value != 0; };
+    // Of events that are columns: simulated counts have no times, and none is missing.
+    std::vector<size_t> events = further_events(SIZE_MAX);
+    events.push_back(0);
+    const auto is_there = [&](size_t event) {
+      const Value& value = timeline_.without_time[event];
+      return value.samples != 0 || value.value != 0;
+    };
     const bool is_filtered = !timeline_.options.filters.empty();
     if (is_filtered) lines.push_back({nullptr, 0, timeline_.shown, 0, "shown"});
-    if (std::ranges::any_of(timeline_.without_time, is_there)) {
+    if (std::ranges::any_of(events, is_there)) {
       lines.push_back({nullptr, 0, timeline_.without_time, 0, "[time not known]"});
     }
     lines.push_back({nullptr, 0, timeline_.totals, 0, is_filtered ? "everything" : "total"});

@@ -113,5 +113,12 @@ TEST(JumpTables, AreNotBelievedWhereAnotherTableLeadsPastTheTest) {
             (std::vector<LinkAddress>{LinkAddress(0x100a), LinkAddress(0x1017)}));
 }
 
+TEST(JumpTables, EndSoonWhereNothingLeadsToManyJumps) {
+  // A look through all blocks for each of them would take minutes.
+  std::string code;
+  for (int i = 0; i < 100'000; ++i) code += "\xff\xe0";  // jmp *%rax
+  EXPECT_TRUE(find_tables(code, {}).empty());
+}
+
 }  // namespace
 }  // namespace culprit

@@ -163,7 +163,8 @@ Result<MachineModel> read_machine(const std::string& path, const MachineModel& r
 
 /// The machine that `sysfs_root` (normally "/sys") describes: its cache levels and their
 /// sizes; what sysfs does not tell is as in `rest`.
-/// Errors: no cache there (sysfs not mounted, some virtual machines).
+/// Errors: not_found: no cache there (sysfs not mounted, some virtual machines); or caches that
+/// cannot be simulated
 Result<MachineModel> read_host_machine(const std::string& sysfs_root,
                                        const MachineModel& rest = {});
 

@@ -67,7 +67,8 @@ Result<MachineModel> read_host_machine(const std::string& sysfs_root, const Mach
   }
   if (!found) {
     return Error{
-        fmt::format("{} does not describe this machine's caches: name a machine file", folder)};
+        fmt::format("{} does not describe this machine's caches: name a machine file", folder),
+        ErrorKind::not_found};
   }
   if (Result<void> checked = check_machine(machine); !checked) {
     return Error{fmt::format("{}: {}: name a machine file", folder, checked.error().message)};
