@@ -276,7 +276,7 @@ constexpr std::string_view kFileCache[] = {
     "block_write_",       "iomap_write_", "iomap_iter",  "balance_dirty_", "generic_write_end",
 };
 
-// What the innermost function alone tells.
+// What the innermost function tells, or the first above it that tells anything, without a call.
 constexpr Word kLeaves[] = {
     {"clear_page", "fresh_memory"},
     {"clear_huge_page", "fresh_memory"},
@@ -425,8 +425,8 @@ KernelRequest find_kernel_request(const Names& functions) {
     const std::string_view call = find_call(function);
     if (!call.empty()) return {&kind_of_call(call, functions, i), call};
   }
-  const Word* const leaf = functions.empty() ? nullptr : find_prefix(kLeaves, functions.front());
-  return {&kernel_kind(leaf == nullptr ? "other" : leaf->key), ""};
+  const std::string_view alone = find_below(kLeaves, functions, functions.size());
+  return {&kernel_kind(alone.empty() ? "other" : alone), ""};
 }
 
 }  // namespace culprit

@@ -65,6 +65,17 @@ TEST(FindKernelRequest, DoesNotGuessWhatAReadIsOf) {
   expect_request({"fdget", "__x64_sys_lseek"}, "files", "lseek");
 }
 
+// A timer that came due while interrupts were off goes off where a paravirtual kernel permits them,
+// on the way in: Linux 6.18.
+TEST(FindKernelRequest, TellsTheWayInFromWhatIsCalledOnIt) {
+  expect_request({"pvm_irq_enable", "__raw_callee_save_pvm_irq_enable", "do_syscall_64",
+                  "entry_SYSCALL_64_after_hwframe"},
+                 "calls", "");
+  expect_request({"pvm_irq_enable", "__raw_callee_save_pvm_irq_enable", "exc_page_fault"},
+                 "page_faults", "page fault");
+  expect_request({"pvm_irq_enable"}, "other", "");
+}
+
 TEST(FindKernelRequest, TellsAHeapThatShrinksFromOneThatGrows) {
   expect_request({"unmap_vmas", "do_vmi_align_munmap", "do_vmi_munmap", "__do_sys_brk"},
                  "memory_returned", "brk");

@@ -72,7 +72,7 @@ const DO = {
     await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
     const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
     return violations.filter((one) => one.impact === "serious" || one.impact === "critical")
-      .map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
+      .map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}: ${one.nodes[0].any.map((check) => check.message).join("; ")} (${one.nodes[0].target})`);
   },
   /// Opens a page newly, and says when [ms from the beginning of its loading] the last document was
   /// there, and when what `ready` selects was drawn.
