@@ -135,7 +135,7 @@ def main():
         known, clock = known_cpi(program)
         profile = asked.profile or asked.keep or pathlib.Path(folder) / "known.culprit"
         if not asked.profile:
-            run(asked.culprit, "record", "--engine", "timer+simulate", "-F", "4999", "-o", profile,
+            run(asked.culprit, "record", "--engine", "timer+simulate", "-o", profile,
                 *(["--windows", asked.windows] if asked.windows else []), "--", program, "run")
         print(f"clock {clock:.3f} GHz")
         print(f"{'loop':<14} {'timed':>7} {'analysed CPI':>18} best unexp  verdict")

@@ -42,6 +42,47 @@ class TimerAndSimulation(CulpritTest):
         raise AssertionError(self.notes(profile))
 
 
+# A fixed amount of work, and what CPU time it took.
+WORK = """#include <stdio.h>
+#include <time.h>
+int main(void) {
+  for (volatile long i = 0; i < 150000000; ++i) {}
+  struct timespec took;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &took);
+  printf("%.9f", took.tv_sec + took.tv_nsec / 1e9);
+}"""
+
+
+class OwnTime(TimerAndSimulation):
+    """A sample takes 2 us on some machines and 45 on others: that is not the program's time."""
+
+    @runs_alone("measured time")
+    def test_of_samples_is_no_time_of_the_program(self):
+        program = self.compile_text(WORK, "work.c", "work", "-O1")
+        ratios = []
+        for _ in range(3):
+            bare = float(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+            profile, _ = self.twice(program, options=["-F", "4999", "--machine", "none"])
+            report = self.report(profile)
+            (clock,) = (one for one in report["events"] if one["unit"] == "ns")
+            own = report["ledger"].get("sample_time", 0)
+            # Nothing is lost by it: what is left, and what was taken out.
+            self.assertAlmostEqual(clock["total"] + own, clock["samples"] * clock["period"],
+                                   delta=clock["samples"])
+            ratios.append(clock["total"] / 1e9 / bare)
+        # Where a sample takes 45 us, 1.29 without that.
+        self.assertLess(min(ratios), 1.1, ratios)
+        self.assertGreater(max(ratios), 0.9, ratios)
+
+    def test_chooses_how_many_there_are(self):
+        program = self.compile_text(WORK, "work.c", "work", "-O1")
+        profile, _ = self.twice(program, options=["--machine", "none"])
+        report = self.report(profile)
+        (clock,) = (one for one in report["events"] if one["unit"] == "ns")
+        own = report["ledger"].get("sample_time", 0)
+        self.assertLess(own, 0.055 * clock["samples"] * clock["period"])
+
+
 class Loops(TimerAndSimulation):
     def record_loops(self):
         program = self.compile("counted.c", "counted", "-O1", "-g", "-pthread")

@@ -83,9 +83,13 @@ class RunCollector {
         run.labels[profile.strings.intern(kVersionLabel)] = profile.strings.intern(version.name);
       }
     }
-    // The clock's measurement differs a little each time.
+    // What was measured of the clock, and of what a sample takes, differs a little each time.
     if (!clock_) clock_ = profile.machine.clock;
     profile.machine.clock = clock_;
+    if (!profile.events.empty() && profile.events.front().unit == Unit::ns) {
+      if (!time_scale_) time_scale_ = profile.events.front().scale;
+      profile.events.front().scale = *time_scale_;
+    }
     merger_.add(profile);
     return {};
   }
@@ -95,6 +99,7 @@ class RunCollector {
  private:
   ProfileMerger merger_;
   std::optional<ClockCalibration> clock_;
+  std::optional<double> time_scale_;  // of sampled time, the first event
 };
 
 Result<void> record_all(const RecordCommand& command, const std::string& folder,

@@ -30,6 +30,8 @@ void add_losses(const PerfLosses& losses, bool records_others, std::optional<uin
     add(ledger::kLostRecords, recording.lost - *lost_samples);
     recording.lost = *lost_samples;
   }
+  add(ledger::kSampleTime,
+      static_cast<uint64_t>(losses.sample_cost_ns * static_cast<double>(recording.samples)));
   if (!losses.usage) return;
   const uint64_t kernel_ns = to_ns(losses.usage->ru_stime);
   if (losses.kernel_barred) add(ledger::kKernelNotSampled, kernel_ns);

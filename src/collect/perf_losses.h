@@ -17,6 +17,7 @@ struct PerfLosses {
   bool user_only = false;
   bool covers_all = true;  // no delay, no duration: the command as a whole
   uint64_t period_ns = 0;
+  double sample_cost_ns = 0;    // taken out of each period
   std::optional<rusage> usage;  // of a command that has ended
 };
 

@@ -285,7 +285,10 @@ void PerfRecorder::describe_events() {
   for (const SampledGroup& group : groups) {
     for (const SampledEvent& sampled : group) {
       Event event = describe_event(builder, sampled);
-      if (samples_time()) event.name = builder.intern("cpu-clock");
+      if (samples_time()) {
+        event.name = builder.intern("cpu-clock");
+        event.scale = 1 - options_.sample_cost_ns / static_cast<double>(options_.period_ns);
+      }
       builder.profile().events.push_back(event);
     }
   }
@@ -365,6 +368,7 @@ Recording PerfRecorder::complete(const RunEnd& end) {
   for (const std::string& remark : remarks_) profile.ledger.note(remark);
   recording.remarks = std::move(remarks_);
   losses_.period_ns = options_.period_ns;
+  losses_.sample_cost_ns = options_.sample_cost_ns;
   losses_.covers_all =
       !end.is_cut_short && samples_time() && options_.delay_ns == 0 && !options_.kernel_only;
   losses_.user_only = options_.user_only || losses_.kernel_barred;

@@ -43,6 +43,9 @@ struct RecordOptions {
   Sampling sampling = Sampling::automatic;
   std::vector<int> cpus;           // empty: all that the command may run on
   uint64_t period_ns = 1'001'003;  // about 999 Hz; prime, so not in step with anything
+  /// What a sample of time takes itself, where that matters [ns, below period_ns]; 0: nothing that
+  /// is known. It is taken out: what is left is the program's own time.
+  double sample_cost_ns = 0;
   /// Events to sample, instead of time; each may have its own period or frequency.
   std::vector<EventGroup> groups;
   uint64_t event_period = 0;  // of those that have none [events/sample]; 0: by frequency

@@ -49,6 +49,7 @@ Result<void> EpochCompleter::begin_next() {
 }
 
 Result<void> EpochCompleter::begin(size_t epochs) {
+  began_ns_ = read_clock_ns(CLOCK_MONOTONIC);
   child_ = ::fork();
   if (child_ == 0) work(epochs);
   if (child_ > 0) return {};
@@ -90,12 +91,23 @@ void EpochCompleter::compact(const ClosedEpoch& epoch) const {
 }
 
 Result<void> EpochCompleter::reap() {
+  if (!is_busy()) return {};
   int wait_status = 0;
-  if (!is_busy() || ::waitpid(child_, &wait_status, WNOHANG) != child_) return {};
+  const bool has_ended = ::waitpid(child_, &wait_status, WNOHANG) == child_;
+  const bool hangs = !has_ended && read_clock_ns(CLOCK_MONOTONIC) - began_ns_ > most_ns_;
+  if (!has_ended && !hangs) return {};
+  if (hangs) end_child();
   child_ = 0;
   waiting_.erase(waiting_.begin());
   const Result<void> next = begin_next();
+  if (hangs) return Error{"looking up the symbols of an epoch took too long: it was ended"};
   return wait_status == 0 ? next : Error{"looking up the symbols of an epoch failed"};
+}
+
+void EpochCompleter::end_child() {
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+  child_ = 0;
 }
 
 /// Whoever asks for a report looks up what lacks: on a busy machine the child of low priority takes
@@ -103,10 +115,7 @@ Result<void> EpochCompleter::reap() {
 /// not finished is as it was.
 void EpochCompleter::stop() {
   is_ending_ = true;
-  if (!is_busy()) return;
-  ::kill(child_, SIGKILL);
-  ::waitpid(child_, nullptr, 0);
-  child_ = 0;
+  if (is_busy()) end_child();
 }
 
 Result<void> EpochCompleter::hurry() {

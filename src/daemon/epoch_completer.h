@@ -4,6 +4,7 @@
 // at a time, which then thins out old epochs. Its memory goes with it, and a strange file cannot
 // harm the daemon.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,15 @@ namespace culprit {
 
 class EpochCompleter {
  public:
-  /// `folder`: the database's.
-  EpochCompleter(const DaemonOptions& options, std::string folder)
-      : options_(options), folder_(std::move(folder)) {}
+  /// `folder`: the database's. `most_ns`: a child that takes longer hangs, and is ended.
+  EpochCompleter(const DaemonOptions& options, std::string folder, uint64_t most_ns = kMostNs)
+      : options_(options), folder_(std::move(folder)), most_ns_(most_ns) {}
 
   /// Waits for its turn. Errors: as reap()
   Result<void> add(ClosedEpoch epoch);
   /// Looks whether the child has ended; the next epoch's begins then.
-  /// Errors: it failed, or the next one cannot be started: what it was to do is left undone
+  /// Errors: it failed or took too long, or the next one cannot be started: what it was to do is
+  /// left undone, for whoever asks
   Result<void> reap();
   /// Ends the child, and begins no other.
   void stop();
@@ -31,15 +33,21 @@ class EpochCompleter {
   [[nodiscard]] bool is_busy() const { return child_ != 0; }
 
  private:
+  // A file of a server that does not answer takes for ever; a busy machine may take minutes.
+  static constexpr uint64_t kMostNs = 30 * 60'000'000'000;
+
   Result<void> begin_next();
   Result<void> begin(size_t epochs);
   [[noreturn]] void work(size_t epochs) const;
+  void end_child();
   void compact(const ClosedEpoch& epoch) const;
 
   const DaemonOptions& options_;
   std::string folder_;
   std::vector<ClosedEpoch> waiting_;  // the child's first
   int child_ = 0;                     // 0: none
+  uint64_t most_ns_;
+  uint64_t began_ns_ = 0;  // the child
   bool is_ending_ = false;
 };
 

@@ -1,7 +1,6 @@
 #include "host/capabilities_probe.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <linux/bpf.h>
@@ -46,11 +45,6 @@ Fd open_event(perf_event_attr attr, int pid, int cpu) {
   const uint64_t start = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   for (uint64_t i = 0; i < rounds; ++i) asm volatile("" : : "r"(i));
   return read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
-}
-
-double median(std::array<double, kCostPairs> values) {
-  std::sort(values.begin(), values.end());
-  return values[kCostPairs / 2];
 }
 
 /// Counted by the signal handler of the timer whose resolution is measured.
@@ -106,19 +100,21 @@ std::optional<double> measure_sample_cost_ns() {
   constexpr uint64_t kLookRounds = 1'000'000;
   const double look_ns = static_cast<double>(std::max<uint64_t>(spin_ns(kLookRounds), 1));
   const auto rounds = static_cast<uint64_t>(kCostWorkNs / look_ns * kLookRounds);
-  // Where others slow the bare loop more than the samples slow the other, there is no cost to see.
+  // Others can only slow both: the fastest of each say what the samples did. Where they slow all
+  // that is bare more, there is no cost to see.
   for (int tries = 0; tries < kCostTries; ++tries) {
-    std::array<double, kCostPairs> extra{};
-    for (double& pair : extra) {
-      const auto bare_ns = static_cast<double>(spin_ns(rounds));
+    uint64_t bare_ns = UINT64_MAX;
+    uint64_t sampled_ns = UINT64_MAX;
+    for (int pair = 0; pair < kCostPairs; ++pair) {
+      bare_ns = std::min(bare_ns, spin_ns(rounds));
       ::syscall(SYS_ioctl, fd.get(), PERF_EVENT_IOC_ENABLE, 0);
-      const auto sampled_ns = static_cast<double>(spin_ns(rounds));
+      sampled_ns = std::min(sampled_ns, spin_ns(rounds));
       ::syscall(SYS_ioctl, fd.get(), PERF_EVENT_IOC_DISABLE, 0);
       ring.skip();
-      const double samples = sampled_ns / kCostPeriodNs;
-      pair = (sampled_ns - bare_ns) / samples;
     }
-    if (const double cost_ns = median(extra); cost_ns > 0) return cost_ns;
+    if (sampled_ns <= bare_ns) continue;
+    const auto more_ns = static_cast<double>(sampled_ns - bare_ns);
+    return more_ns / (static_cast<double>(sampled_ns) / kCostPeriodNs);
   }
   return std::nullopt;
 }
