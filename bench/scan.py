@@ -8,22 +8,27 @@
     bench/scan.py --answers [N] tables and plots of a scan of N cells (2,000), in seconds
     bench/scan.py --resume [N] a scan of N cells (500) killed twice by SIGKILL and gone on with, beside
                                one that was not: exits 1 if a table differs
+    bench/scan.py --cost       the 32 cells below: CPU time of the scan itself beside that of what it
+                               builds and runs; and by how much -j 2 is faster than -j 1, beside what
+                               two scans at once gain; medians of three, in turns
     bench/scan.py [FOLDER]     prints the whole table of 32 cells (vector addition, four setups, eight
                                sizes) beside the figures measured apart (../shared/facts/scan.md,
                                section 2), the time and the size of the file; exits 1 if one differs
 """
+import concurrent.futures
 import json
 import os
 import pathlib
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-CULPRIT = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev")) / "culprit"
+CULPRIT = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev")).resolve() / "culprit"
 DIMS = [1, 2, 3, 4, 5, 8, 9, 16]
 # By setup: instructions, then loads / stores; g++ 12.2, clang 19.
 FACTS = {
@@ -165,8 +170,45 @@ def resume(cells):
         return 1 if differ else 0
 
 
+def run_scan(folder, *options):
+    """(seconds, its own CPU time, that of its children), as the kernel has them shortly before its end"""
+    (folder / "scan.culprit").unlink(missing_ok=True)
+    start = time.monotonic()
+    running = subprocess.Popen([CULPRIT, "scan", "run", "--quiet", *options], cwd=folder)
+    own = children = 0
+    while running.poll() is None:
+        fields = pathlib.Path(f"/proc/{running.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        if fields[0] != "Z":
+            own, children = (sum(map(int, fields[at:at + 2])) for at in (11, 13))
+        time.sleep(0.02)
+    ticks = os.sysconf("SC_CLK_TCK")
+    return time.monotonic() - start, own / ticks, children / ticks
+
+
+def cost():
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        folders = [pathlib.Path(one), pathlib.Path(other)]
+        for folder in folders:
+            (folder / "scan.toml").write_text(PLAN)
+        shares, gains, possible = [], [], []
+        for _ in range(3):
+            alone, own, children = run_scan(folders[0], "-j", "1")
+            both, _, _ = run_scan(folders[0], "-j", "2")
+            start = time.monotonic()
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                list(pool.map(lambda folder: run_scan(folder, "-j", "1"), folders))
+            shares.append(own / children)
+            gains.append(alone / both)
+            possible.append(2 * alone / (time.monotonic() - start))
+        share, gain, most = map(statistics.median, (shares, gains, possible))
+        print(f"the scan itself: {share:.1%} of the CPU time of what it builds and runs")
+        print(f"-j 2: {gain:.2f} times as fast; two scans at once: {most:.2f}; {gain / most:.2f} of that")
+        return 1 if share > 0.1 or gain < 0.9 * most else 0
+
+
 def main():
-    actions = {"--wide": lambda number: wide(number or 40),
+    actions = {"--cost": lambda number: cost(),
+               "--wide": lambda number: wide(number or 40),
                "--resume": lambda number: resume(number or 500),
                "--answers": lambda number: answers(number or 2000)}
     if len(sys.argv) > 1 and sys.argv[1] in actions:
