@@ -221,6 +221,15 @@ TEST(CommandLine, WindowsAreAShareOfTheRun) {
   EXPECT_EQ(share("0.5%,7"), 5000U);
 }
 
+TEST(CommandLine, WordsInBracketsAreNames) {
+  const auto both = parse<DataCommand>({"data", "[heap]", "run.culprit"});
+  EXPECT_EQ(both.question.object, "[heap]");
+  EXPECT_EQ(both.file, "run.culprit");
+  EXPECT_EQ(parse<DataCommand>({"data", "[heap]"}).question.object, "[heap]");
+  EXPECT_EQ(parse<DataCommand>({"data", "run.culprit"}).file, "run.culprit");
+  EXPECT_EQ(parse<LocalityCommand>({"locality", "[kernel]", "x/y"}).question.part, "[kernel]");
+}
+
 std::string help_of(const std::vector<std::string>& words) {
   std::vector<std::string> arguments = words;
   arguments.emplace_back("--help");

@@ -29,15 +29,28 @@ bool is_profile(const std::string& word) {
          word.find("operator/") == std::string::npos;
 }
 
+/// Two words, each an option of its own: of an option with several, CLI11 takes a word in brackets,
+/// as "[heap]", for a list.
+struct Words {
+  std::string first;
+  std::string second;
+};
+
+std::shared_ptr<Words> add_words(CLI::App* app, const std::string& name, const std::string& about) {
+  auto words = std::make_shared<Words>();
+  app->add_option(name, words->first, about)->type_name("");
+  app->add_option("FILE", words->second)->group("");  // the first one's help tells of it
+  return words;
+}
+
 /// [PART] [FILE], each of which may be missing. "" unless the file is named twice.
-std::string take_words(const std::vector<std::string>& words, bool has_input, std::string& part,
-                       std::string& file) {
-  if (words.size() == 2 && has_input) return "the profile is named twice: as a word and by --input";
-  if (words.size() == 2) {
-    part = words.front();
-    file = words.back();
-  } else if (words.size() == 1) {
-    (is_profile(words.front()) && !has_input ? file : part) = words.front();
+std::string take_words(const Words& words, bool has_input, std::string& part, std::string& file) {
+  if (!words.second.empty()) {
+    if (has_input) return "the profile is named twice: as a word and by --input";
+    part = words.first;
+    file = words.second;
+  } else if (!words.first.empty()) {
+    (is_profile(words.first) && !has_input ? file : part) = words.first;
   }
   return "";
 }
@@ -47,13 +60,10 @@ std::string take_words(const std::vector<std::string>& words, bool has_input, st
 CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand(
       "locality", "what became of the cache lines that each statement brought in");
-  auto words = std::make_shared<std::vector<std::string>>();
-  app->add_option(
-         "PART", *words,
-         "a function (a name or a pattern) or FILE:LINE: with who reuses and who evicts its "
-         "lines; and the profile, where it is not profile.culprit")
-      ->type_name("")
-      ->expected(0, 2);
+  const auto words =
+      add_words(app, "PART",
+                "a function (a name or a pattern) or FILE:LINE: with who reuses and who evicts its "
+                "lines; and the profile, where it is not profile.culprit");
   std::string* const file = &command->file;
   CLI::Option* input =
       app->add_option("-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
@@ -86,13 +96,10 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
 CLI::App* add_data(CLI::App& root, DataCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand(
       "data", "which data the program waits for, and what became of their lines");
-  auto words = std::make_shared<std::vector<std::string>>();
-  app->add_option(
-         "OBJECT", *words,
-         "a data object (a name, a pattern, or where it is allocated): its statements, fields "
-         "and edges; and the profile, where it is not profile.culprit")
-      ->type_name("")
-      ->expected(0, 2);
+  const auto words =
+      add_words(app, "OBJECT",
+                "a data object (a name, a pattern, or where it is allocated): its statements, "
+                "fields and edges; and the profile, where it is not profile.culprit");
   CLI::Option* input = app->add_option("-i,--input", command->file, "the profile [profile.culprit]")
                            ->type_name("FILE");
   add_word(app, "--level", &command->question.level, kCacheLevels,
