@@ -39,7 +39,7 @@ struct Words {
 std::shared_ptr<Words> add_words(CLI::App* app, const std::string& name, const std::string& about) {
   auto words = std::make_shared<Words>();
   app->add_option(name, words->first, about)->type_name("");
-  app->add_option("FILE", words->second)->group("");  // the first one's help tells of it
+  app->add_option("FILE", words->second, "the profile [profile.culprit]")->type_name("");
   return words;
 }
 
@@ -63,7 +63,7 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
   const auto words =
       add_words(app, "PART",
                 "a function (a name or a pattern) or FILE:LINE: with who reuses and who evicts its "
-                "lines; and the profile, where it is not profile.culprit");
+                "lines");
   std::string* const file = &command->file;
   CLI::Option* input =
       app->add_option("-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
@@ -99,7 +99,7 @@ CLI::App* add_data(CLI::App& root, DataCommand* command, std::string* error) {
   const auto words =
       add_words(app, "OBJECT",
                 "a data object (a name, a pattern, or where it is allocated): its statements, "
-                "fields and edges; and the profile, where it is not profile.culprit");
+                "fields and edges");
   CLI::Option* input = app->add_option("-i,--input", command->file, "the profile [profile.culprit]")
                            ->type_name("FILE");
   add_word(app, "--level", &command->question.level, kCacheLevels,
