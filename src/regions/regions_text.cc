@@ -124,6 +124,11 @@ std::string print_left_out(const RegionsReport& report, const TextStyle& style) 
                         style);
 }
 
+/// "1 thread", "2 threads".
+std::string numbered(size_t number, const char* word) {
+  return fmt::format("{} {}{}", number, word, number == 1 ? "" : "s");
+}
+
 /// Where regions have counts and no times: how much of what ran was in them.
 std::string print_counted_summary(const RegionsReport& report, const TextStyle& style) {
   if (report.counters.empty()) return "";
@@ -133,10 +138,10 @@ std::string print_counted_summary(const RegionsReport& report, const TextStyle& 
   const double waiting = report.region_counts.waiting[0];
   return print_labelled(
       "counts",
-      fmt::format("{} {}: {} % in constructs, {} % waiting there, {} % outside; {} threads",
+      fmt::format("{} {}: {} % in constructs, {} % waiting there, {} % outside; {}",
                   format_count(counter, whole), counter.name, percent(inside, whole),
                   percent(waiting, whole), percent(whole - inside - waiting, whole),
-                  report.threads.size()),
+                  numbered(report.threads.size(), "thread")),
       style);
 }
 
@@ -144,10 +149,10 @@ std::string print_counted_summary(const RegionsReport& report, const TextStyle& 
 std::string print_summary(const RegionsReport& report, const TextStyle& style) {
   const double whole_ns = report.program_wall_ns * static_cast<double>(report.most_threads);
   std::string text = fmt::format(
-      "parallel {} of {} ({} %: coverage)   {} region{}   {} threads\n",
-      format_duration_ns(report.parallel_wall_ns), format_duration_ns(report.program_wall_ns),
-      percent(report.parallel_wall_ns, report.program_wall_ns), report.regions.size(),
-      report.regions.size() == 1 ? "" : "s", report.threads.size());
+      "parallel {} of {} ({} %: coverage)   {}   {}\n", format_duration_ns(report.parallel_wall_ns),
+      format_duration_ns(report.program_wall_ns),
+      percent(report.parallel_wall_ns, report.program_wall_ns),
+      numbered(report.regions.size(), "region"), numbered(report.threads.size(), "thread"));
   if (report.most_threads == 0) return text;
   text += print_labelled(
       "lost",
