@@ -181,6 +181,8 @@ def run_scan(folder, *options):
         if fields[0] != "Z":
             own, children = (sum(map(int, fields[at:at + 2])) for at in (11, 13))
         time.sleep(0.02)
+    if running.returncode != 0:
+        sys.exit(f"scan run ended with status {running.returncode}")
     ticks = os.sysconf("SC_CLK_TCK")
     return time.monotonic() - start, own / ticks, children / ticks
 

@@ -92,22 +92,19 @@ void EpochCompleter::compact(const ClosedEpoch& epoch) const {
 
 Result<void> EpochCompleter::reap() {
   if (!is_busy()) return {};
+  const bool is_late = read_clock_ns(CLOCK_MONOTONIC) - began_ns_ > most_ns_;
   int wait_status = 0;
-  const bool has_ended = ::waitpid(child_, &wait_status, WNOHANG) == child_;
-  const bool hangs = !has_ended && read_clock_ns(CLOCK_MONOTONIC) - began_ns_ > most_ns_;
-  if (!has_ended && !hangs) return {};
-  if (hangs) end_child();
+  if (::waitpid(child_, &wait_status, WNOHANG) != child_) {
+    // Its end may take the kernel long: nobody waits for it here.
+    if (is_late) ::kill(child_, SIGKILL);
+    return {};
+  }
   child_ = 0;
   waiting_.erase(waiting_.begin());
   const Result<void> next = begin_next();
-  if (hangs) return Error{"looking up the symbols of an epoch took too long: it was ended"};
-  return wait_status == 0 ? next : Error{"looking up the symbols of an epoch failed"};
-}
-
-void EpochCompleter::end_child() {
-  ::kill(child_, SIGKILL);
-  ::waitpid(child_, nullptr, 0);
-  child_ = 0;
+  if (wait_status == 0) return next;
+  return Error{is_late ? "looking up the symbols of an epoch took too long: it was ended"
+                       : "looking up the symbols of an epoch failed"};
 }
 
 /// Whoever asks for a report looks up what lacks: on a busy machine the child of low priority takes
@@ -115,7 +112,10 @@ void EpochCompleter::end_child() {
 /// not finished is as it was.
 void EpochCompleter::stop() {
   is_ending_ = true;
-  if (is_busy()) end_child();
+  if (!is_busy()) return;
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+  child_ = 0;
 }
 
 Result<void> EpochCompleter::hurry() {

@@ -39,7 +39,6 @@ class EpochCompleter {
   Result<void> begin_next();
   Result<void> begin(size_t epochs);
   [[noreturn]] void work(size_t epochs) const;
-  void end_child();
   void compact(const ClosedEpoch& epoch) const;
 
   const DaemonOptions& options_;
