@@ -14,7 +14,6 @@ namespace {
 
 /// What retires together within so many instructions may hide who was waited for.
 constexpr size_t kGroup = 3;
-constexpr uint64_t kLeastSamples = 5;
 constexpr double kLeastShare = 0.01;
 constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
 constexpr auto kFetch = static_cast<size_t>(StallCause::code_fetch);
@@ -119,7 +118,7 @@ class PlaceStalls {
 
   [[nodiscard]] std::optional<AnnotatedStall> find_stall(uint32_t block, size_t i) const {
     const InstructionEvidence& here = evidence_[i];
-    if (here.samples < kLeastSamples ||
+    if (here.samples < kFewestStallSamples ||
         static_cast<double>(here.samples) < kLeastShare * static_cast<double>(samples_)) {
       return std::nullopt;
     }

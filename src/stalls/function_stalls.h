@@ -15,6 +15,9 @@
 
 namespace culprit {
 
+/// Of fewer samples neither a stall nor a CPI is told: their error is as large as they are.
+inline constexpr uint64_t kFewestStallSamples = 5;
+
 /// A part of code, or the sum of several: `cycles` = best.total() - gain + explained + unexplained.
 /// Without executions there is no best case: all is in `untold`, and causes have upper bounds only.
 struct Stalls {

@@ -177,14 +177,13 @@ class SummaryText {
 
   void print_places() {
     constexpr size_t kMost = 6;
-    constexpr uint64_t kLeastSamples = 5;  // of a CPI: the error of fewer is as large as itself
     if (summary_.places.size() < 2) return;
     text_ += "\n  ~cycles  ~share   best   ~CPI  may wait for   where\n";
     for (size_t i = 0; i < std::min(kMost, summary_.places.size()); ++i) {
       const StallPlace& place = summary_.places[i];
       const Stalls& stalls = place.stalls;
       const bool has_best = summary_.has_best && stalls.executions > 0;
-      const bool has_cpi = has_best && stalls.samples >= kLeastSamples;
+      const bool has_cpi = has_best && stalls.samples >= kFewestStallSamples;
       const std::string where =
           place.begin ? fmt::format("{:x}-{:x} in ", *place.begin, *place.end) : "";
       text_ += fmt::format(
