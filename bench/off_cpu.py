@@ -47,6 +47,8 @@ def measure(command):
 
 
 def main():
+    if "--help" in sys.argv:
+        sys.exit(print(__doc__))
     culprit = pathlib.Path(sys.argv[1]).resolve() / "culprit"
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with tempfile.TemporaryDirectory() as folder:

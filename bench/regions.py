@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+if "--help" in sys.argv:
+    sys.exit(print(__doc__))
 SOURCE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE.parent / "build/release")
 TURNS = 5

@@ -152,8 +152,8 @@ def resume(cells):
                                       check=False).stdout.split(" done")[0].split(" ")[-1]
                 if done.isdigit() and int(done) > cells / part:
                     running.send_signal(signal.SIGKILL)
-                    print(f"killed after {done} cells")
-            running.wait()
+                    running.wait()
+                    print(f"killed after {done} cells", flush=True)
         culprit(folder, "run", "--quiet")
         middle = time.monotonic()
         culprit(folder, "run", "--quiet", "-o", "whole.culprit")
@@ -209,6 +209,8 @@ def cost():
 
 
 def main():
+    if "--help" in sys.argv:
+        sys.exit(print(__doc__))
     actions = {"--cost": lambda number: cost(),
                "--wide": lambda number: wide(number or 40),
                "--resume": lambda number: resume(number or 500),

@@ -144,6 +144,8 @@ DIM = 1
 
 
 def main():
+    if "--help" in sys.argv:
+        sys.exit(print(__doc__))
     for name in set(sys.argv[1:]) - set(PAIRS):
         sys.exit(f"there is no pair '{name}'")
     if len(sys.argv) > 1:  # these alone

@@ -85,6 +85,8 @@ def gain(folder, before, after, size, flags=("g++-12", "-O2")):
 
 
 def main():
+    if "--help" in sys.argv:
+        sys.exit(print(__doc__))
     plots = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
     if plots is not None:
         plots.mkdir(parents=True, exist_ok=True)

@@ -49,6 +49,8 @@ def kernel(build):
 
 
 def main():
+    if "--help" in sys.argv:
+        sys.exit(print(__doc__))
     wrong = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)

@@ -57,6 +57,8 @@ def show(what, spans, bar):
 
 
 def main():
+    if "--help" in sys.argv:
+        sys.exit(print(__doc__))
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SOURCE / "build/release")
     functions = sys.argv[2] if len(sys.argv) > 2 else "100000"
     culprit = build / "culprit"

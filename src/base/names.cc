@@ -122,6 +122,7 @@ std::string_view without_parameters(std::string_view name) {
 
 std::string without_template_arguments(std::string_view name) {
   std::string result;
+  result.reserve(name.size());
   for (size_t at = 0; at < name.size(); ++at) {
     if (const size_t skip = operator_length(name, at); skip > 0) {
       result += name.substr(at, skip);

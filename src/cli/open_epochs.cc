@@ -4,14 +4,13 @@
 #include <cstdlib>
 #include <ctime>
 #include <fmt/format.h>
-#include <limits>
-#include <malloc.h>
 #include <map>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/names.h"
 #include "cli/complete_profile.h"
+#include "cli/keep_memory.h"
 #include "cli/terminal.h"
 #include "daemon/control_socket.h"
 #include "epochs/epoch_database.h"
@@ -26,13 +25,6 @@ constexpr const char* kSystemDatabase = "/var/lib/culprit";
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-/// What reading frees is what answering takes: given back meanwhile, each page of it would be
-/// cleared by the kernel anew.
-void keep_freed_memory() {
-  ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 Result<EpochQuestion> make_question(const EpochChoice& choice) {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/keep_memory.h"
 #include "cli/offer_page.h"
 #include "cli/terminal.h"
 #include "documents/assets.h"
@@ -69,6 +70,7 @@ Result<void> offer_page(const std::string& file) {
 }
 
 int run(const ServeCommand& command) {
+  share_freed_memory();
   const InterruptGuard guard;
   ServerOptions options;
   Result<std::vector<std::string>> files = list_profiles(command.files);

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "documents/function_document.h"
+#include "documents/object_text.h"
 #include "documents/table_document.h"
 #include "model/engine.h"
 #include "print/json_parts.h"

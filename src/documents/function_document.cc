@@ -2,11 +2,20 @@
 
 #include <map>
 
+#include "documents/object_text.h"
 #include "documents/table_document.h"
 
 namespace culprit {
 
 namespace {
+
+void add_value_columns(Json& to, const std::vector<size_t>& columns,
+                       const std::vector<const std::vector<Value>*>& rows) {
+  ValueColumns of_rows(columns, rows);
+  to["values"] = std::move(of_rows.values);
+  to["errors"] = std::move(of_rows.errors);
+  to["samples"] = std::move(of_rows.samples);
+}
 
 Json json_estimate(const std::optional<Estimate>& estimate) {
   if (!estimate) return nullptr;
@@ -42,7 +51,8 @@ class FunctionDocument {
     document["instructions"] = std::move(instructions_);
     document["lines"] = lines(columns);
     document["inline_stacks"] = std::move(stacks_);
-    document["files"] = files_.texts();
+    document["files"] = Json::array();
+    for (const std::string* const file : files_.texts()) document["files"].push_back(*file);
     document["more_heading"] = annotation_.more_heading;
     document["legend"] = annotation_.legend;
     document["remarks"] = annotation_.remarks;

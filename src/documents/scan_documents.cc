@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/number.h"
-#include "documents/table_document.h"
+#include "documents/object_text.h"
 #include "scan/answer.h"
 #include "scan/explain.h"
 #include "scan/place_table.h"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "documents/documents.h"
+#include "documents/object_text.h"
 #include "print/event_display.h"
 
 namespace culprit {
@@ -12,26 +13,16 @@ namespace {
 
 using Rows = std::vector<const std::vector<Value>*>;
 
-Json list_of(const Rows& rows, size_t column, double Value::* field) {
-  Json list = Json::array();
-  bool has_any = false;
+/// A field of a column, by row; none where all are 0.
+template <class Number>
+std::vector<Number> list_of(const Rows& rows, size_t column, Number Value::* field) {
+  std::vector<Number> list;
+  list.reserve(rows.size());
   for (const std::vector<Value>* row : rows) {
-    const double value = column < row->size() ? (*row)[column].*field : 0;
-    has_any = has_any || value != 0;
-    list.push_back(value);
+    list.push_back(column < row->size() ? (*row)[column].*field : Number());
   }
-  return has_any ? list : Json::array();
-}
-
-Json samples_of(const Rows& rows, size_t column) {
-  Json list = Json::array();
-  bool has_any = false;
-  for (const std::vector<Value>* row : rows) {
-    const uint64_t samples = column < row->size() ? (*row)[column].samples : 0;
-    has_any = has_any || samples != 0;
-    list.push_back(samples);
-  }
-  return has_any ? list : Json::array();
+  const bool has_any = std::ranges::any_of(list, [](Number one) { return one != 0; });
+  return has_any ? list : std::vector<Number>();
 }
 
 Json describe_columns(const ReportAnswer& answer, const std::vector<size_t>& columns) {
@@ -50,22 +41,22 @@ Json describe_columns(const ReportAnswer& answer, const std::vector<size_t>& col
 
 size_t TextNumbers::number_of(const std::string& text) {
   const auto [at, is_new] = numbers_.emplace(text, numbers_.size());
-  if (is_new) texts_.push_back(text);
+  if (is_new) texts_.push_back(&at->first);
   return at->second;
 }
 
 std::vector<size_t> TextNumbers::sort() {
-  std::vector<const std::string*> texts(numbers_.size());
-  for (const auto& [text, number] : numbers_) texts[number] = &text;
-  std::vector<size_t> order(texts.size());
+  std::vector<size_t> order(texts_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, {}, [&](size_t number) -> const std::string& { return *texts[number]; });
+  std::ranges::sort(order, {},
+                    [&](size_t number) -> const std::string& { return *texts_[number]; });
   std::vector<size_t> new_numbers(order.size());
-  texts_ = Json::array();
+  std::vector<const std::string*> sorted;
   for (const size_t number : order) {
-    new_numbers[number] = texts_.size();
-    texts_.push_back(*texts[number]);
+    new_numbers[number] = sorted.size();
+    sorted.push_back(texts_[number]);
   }
+  texts_ = std::move(sorted);
   for (auto& [text, number] : numbers_) number = new_numbers[number];
   return new_numbers;
 }
@@ -81,19 +72,12 @@ std::vector<size_t> columns_with_values(size_t columns, const Rows& rows) {
   return kept;
 }
 
-void add_value_columns(Json& to, const std::vector<size_t>& columns, const Rows& rows) {
-  to["values"] = Json::array();
-  to["errors"] = Json::array();
-  to["samples"] = Json::array();
+ValueColumns::ValueColumns(const std::vector<size_t>& columns, const Rows& rows) {
   for (const size_t column : columns) {
-    to["values"].push_back(list_of(rows, column, &Value::value));
-    to["errors"].push_back(list_of(rows, column, &Value::error));
-    to["samples"].push_back(samples_of(rows, column));
+    values.push_back(list_of(rows, column, &Value::value));
+    errors.push_back(list_of(rows, column, &Value::error));
+    samples.push_back(list_of(rows, column, &Value::samples));
   }
-}
-
-std::string dump_compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string table_document(const ReportAnswer& answer) {
@@ -107,9 +91,9 @@ std::string table_document(const ReportAnswer& answer) {
   std::vector<size_t> process;
   std::vector<size_t> module;
   std::vector<size_t> function;
-  Json process_id = Json::array();
-  Json id = Json::array();
-  Json inclusive = Json::array();
+  std::vector<uint32_t> process_id;
+  std::vector<std::string> id;
+  std::vector<double> inclusive;
   for (const ReportRow& row : table.rows) {
     const std::string in_module = row.module.value_or("");
     const std::string name = row.function.value_or("");
@@ -120,33 +104,36 @@ std::string table_document(const ReportAnswer& answer) {
     id.push_back(function_id(in_module, name));
     if (!row.inclusive.empty()) inclusive.push_back(row.inclusive.front().value);
   }
+  if (inclusive.size() < table.rows.size()) inclusive.clear();
   const std::vector<size_t> new_numbers = texts.sort();
   for (std::vector<size_t>* column : {&process, &module, &function}) {
     for (size_t& number : *column) number = new_numbers[number];
   }
-  Json document{{"schema", "culprit-web-table-1"},
-                {"columns", describe_columns(answer, columns)},
-                {"texts", texts.texts()},
-                {"process", process},
-                {"process_id", std::move(process_id)},
-                {"module", module},
-                {"function", function},
-                {"id", std::move(id)}};
-  add_value_columns(document, columns, rows);
-  document["inclusive"] =
-      inclusive.size() == table.rows.size() ? std::move(inclusive) : Json::array();
-  document["remarks"] = table.remarks;
-  return dump_compact(document);
+  const ValueColumns of_rows(columns, rows);
+  ObjectText document(Json{{"schema", "culprit-web-table-1"},
+                           {"columns", describe_columns(answer, columns)},
+                           {"remarks", table.remarks}});
+  document.add("texts", texts.texts());
+  document.add("process", process);
+  document.add("process_id", process_id);
+  document.add("module", module);
+  document.add("function", function);
+  document.add("id", id);
+  document.add("values", of_rows.values);
+  document.add("errors", of_rows.errors);
+  document.add("samples", of_rows.samples);
+  document.add("inclusive", inclusive);
+  return std::move(document).end();
 }
 
 std::string calls_document(const ReportAnswer& answer) {
   const ReportTable& table = answer.table;
   TextNumbers texts;
-  Json depth = Json::array();
-  Json module = Json::array();
-  Json function = Json::array();
-  Json value = Json::array();
-  Json self = Json::array();
+  std::vector<size_t> depth;
+  std::vector<size_t> module;
+  std::vector<size_t> function;
+  std::vector<double> value;
+  std::vector<double> self;
   for (const ReportRow& row : table.rows) {
     depth.push_back(row.depth);
     module.push_back(texts.number_of(row.module.value_or("")));
@@ -154,16 +141,16 @@ std::string calls_document(const ReportAnswer& answer) {
     value.push_back(row.values.empty() ? 0 : row.values.front().value);
     self.push_back(row.self.empty() ? 0 : row.self.front().value);
   }
-  const Json document{{"schema", "culprit-web-calls-1"},
-                      {"column", describe_columns(answer, {0}).at(0)},
-                      {"texts", texts.texts()},
-                      {"depth", std::move(depth)},
-                      {"module", std::move(module)},
-                      {"function", std::move(function)},
-                      {"value", std::move(value)},
-                      {"self", std::move(self)},
-                      {"rest", table.rest.empty() ? 0 : table.rest.front().value}};
-  return dump_compact(document);
+  ObjectText document(Json{{"schema", "culprit-web-calls-1"},
+                           {"column", describe_columns(answer, {0}).at(0)},
+                           {"rest", table.rest.empty() ? 0 : table.rest.front().value}});
+  document.add("texts", texts.texts());
+  document.add("depth", depth);
+  document.add("module", module);
+  document.add("function", function);
+  document.add("value", value);
+  document.add("self", self);
+  return std::move(document).end();
 }
 
 }  // namespace culprit

@@ -23,14 +23,14 @@ std::string calls_document(const ReportAnswer& answer);
 class TextNumbers {
  public:
   size_t number_of(const std::string& text);
-  [[nodiscard]] Json texts() const { return texts_; }
+  [[nodiscard]] const std::vector<const std::string*>& texts() const { return texts_; }
   /// Numbers the texts by the order of their bytes, so that numbers compare as texts do.
   /// Shape:  [old number] -> new number
   std::vector<size_t> sort();
 
  private:
   std::unordered_map<std::string, size_t> numbers_;
-  Json texts_ = Json::array();
+  std::vector<const std::string*> texts_;
 };
 
 /// The columns that have a value other than 0 in one of the rows.
@@ -38,12 +38,14 @@ class TextNumbers {
 std::vector<size_t> columns_with_values(size_t columns,
                                         const std::vector<const std::vector<Value>*>& rows);
 
-/// {"values": [[...]], "errors": [[...]], "samples": [[...]]}: one list a column. A list of zeros
-/// alone is empty.
-void add_value_columns(Json& to, const std::vector<size_t>& columns,
-                       const std::vector<const std::vector<Value>*>& rows);
+/// Values of rows as lists, one a column; of zeros alone the list is empty.
+struct ValueColumns {
+  ValueColumns(const std::vector<size_t>& columns,
+               const std::vector<const std::vector<Value>*>& rows);
 
-/// JSON that is not indented, and in which what is no UTF-8 is replaced.
-std::string dump_compact(const Json& json);
+  std::vector<std::vector<double>> values;
+  std::vector<std::vector<double>> errors;  // standard errors
+  std::vector<std::vector<uint64_t>> samples;
+};
 
 }  // namespace culprit

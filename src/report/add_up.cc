@@ -6,7 +6,7 @@
 namespace culprit {
 
 Accounts add_up(const Profile& profile, RowKeys& keys) {
-  Accounts accounts{profile.events.size(), {}, {}};
+  Accounts accounts{{}, SumRows(profile.events.size())};
   RowIndex rows;
   for (const Histogram& histogram : profile.histograms) {
     const RowKey context = keys.of_context(histogram.context);
@@ -20,10 +20,7 @@ Accounts add_up(const Profile& profile, RowKeys& keys) {
         if (last_row == SIZE_MAX || key != accounts.keys[last_row]) {
           last_row = rows.find_or_add(RowKeyHash()(key), accounts.keys.size(),
                                       [&](size_t row) { return accounts.keys[row] == key; });
-          if (last_row == accounts.keys.size()) {
-            accounts.keys.push_back(key);
-            accounts.sums.resize(accounts.sums.size() + accounts.events);
-          }
+          if (last_row == accounts.keys.size()) accounts.add(key);
         }
         last_location = at;
         last_object = object;

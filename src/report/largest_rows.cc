@@ -1,6 +1,8 @@
 #include "report/largest_rows.h"
 
+#include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/row_index.h"
@@ -22,43 +24,84 @@ Levels needed_levels(const std::vector<Filter>& filters, LargestRows::Of of) {
   return levels;
 }
 
-/// Rows with equal names are one group.
-struct Groups {
-  std::vector<uint32_t> of_row;
-  std::vector<RowNames> names;
-  RowIndex index;
+/// What a function or a line is told by. Of a line that is known, neither the function nor whether
+/// it is inlined.
+struct GroupNames {
+  Name function;
+  Name file;
+  uint32_t line = 0;
+  bool inlined = false;
+  friend bool operator==(const GroupNames&, const GroupNames&) = default;
+};
 
-  void add(const RowNames& row) {
-    const size_t group = index.find_or_add(
-        NamesHash()(row), names.size(), [&](size_t one) { return SameNames()(names[one], row); });
-    if (group == names.size()) names.push_back(row);
-    of_row.push_back(static_cast<uint32_t>(group));
+struct GroupNamesHash {
+  size_t operator()(const GroupNames& one) const noexcept {
+    uint64_t hash = uint64_t{one.line} << 1 | uint64_t{one.inlined};
+    for (const Name name : {one.function, one.file}) {
+      hash = (hash ^ std::hash<Name>()(name)) * 0x9e3779b97f4a7c15;
+      hash ^= hash >> 29;
+    }
+    return static_cast<size_t>(hash);
   }
 };
 
-RowNames function_of(const RowNames& row) {
-  RowNames names;
-  names.function = row.function;
-  names.inlined = row.inlined;
-  return names;
+GroupNames function_of(const RowNames& row) {
+  return {row.function, {}, 0, row.function && row.inlined};
 }
 
-RowNames line_of(const RowNames& row) {
-  if (!row.line) return function_of(row);
-  RowNames names;
-  names.file = row.file;
-  names.line = row.line;
-  return names;
+GroupNames line_of(const RowNames& row) {
+  return row.line ? GroupNames{{}, row.file, *row.line, false} : function_of(row);
 }
 
-LargestRow to_largest(const RowNames& names, double share) {
-  LargestRow row;
-  if (names.function) row.function = *names.function;
-  if (names.file) row.file = *names.file;
+/// Rows with equal names are one group.
+struct Groups {
+  std::vector<uint32_t> of_row;
+  std::vector<GroupNames> names;
+  RowIndex index;
+
+  void add(const GroupNames& row) {
+    const size_t group = index.find_or_add(GroupNamesHash()(row), names.size(),
+                                           [&](size_t one) { return names[one] == row; });
+    if (group == names.size()) names.push_back(row);
+    of_row.push_back(static_cast<uint32_t>(group));
+  }
+
+  /// The rows, those of a group together. Shape:  begins [group + 1], rows [row]
+  struct Ordered {
+    std::vector<uint32_t> begins;
+    std::vector<uint32_t> rows;
+  };
+  [[nodiscard]] Ordered order() const {
+    Ordered ordered{std::vector<uint32_t>(names.size() + 1), std::vector<uint32_t>(of_row.size())};
+    for (const uint32_t group : of_row) ++ordered.begins[group + 1];
+    std::partial_sum(ordered.begins.begin(), ordered.begins.end(), ordered.begins.begin());
+    std::vector<uint32_t> next = ordered.begins;
+    for (uint32_t row = 0; row < of_row.size(); ++row) ordered.rows[next[of_row[row]]++] = row;
+    return ordered;
+  }
+};
+
+/// The names by which rows with equal values are ordered.
+RowNames to_row_names(const GroupNames& names) {
+  RowNames row;
+  row.function = names.function;
+  row.file = names.file;
+  if (names.line != 0) row.line = names.line;
   row.inlined = names.inlined;
-  row.line = names.line.value_or(0);
-  row.share = share;
   return row;
+}
+
+std::string_view text_of(Name name) {
+  return name ? std::string_view(*name) : std::string_view();
+}
+
+LargestRowNames to_texts(const GroupNames& names) {
+  return {text_of(names.function), names.inlined, text_of(names.file), names.line};
+}
+
+LargestRow to_largest(const GroupNames& names, double share) {
+  const LargestRowNames texts = to_texts(names);
+  return {std::string(texts.function), texts.inlined, std::string(texts.file), texts.line, share};
 }
 
 }  // namespace
@@ -68,8 +111,8 @@ struct LargestRows::State {
       : profile(counts),
         code(counts, facts),
         keys(code, needed_levels(filters, of),
-             name_code(filters) ? FrameChoice::innermost : FrameChoice::own) {
-    accounts = add_up(profile, keys);
+             name_code(filters) ? FrameChoice::innermost : FrameChoice::own),
+        accounts(add_up(profile, keys)) {
     RowFilter filter(filters);
     for (size_t account = 0; account < accounts.keys.size(); ++account) {
       const RowNames names = keys.name(accounts.keys[account]);
@@ -99,8 +142,8 @@ struct LargestRows::State {
       const double ours = value(sums[group]);
       const double most = value(sums[largest]);
       const bool is_more =
-          ours > most ||
-          (ours == most && order.names_before(groups.names[group], groups.names[largest]));
+          ours > most || (ours == most && order.names_before(to_row_names(groups.names[group]),
+                                                             to_row_names(groups.names[largest])));
       if (is_more) largest = group;
     }
     if (!(value(all) > 0)) return std::nullopt;
@@ -108,25 +151,25 @@ struct LargestRows::State {
   }
 
   void sum(const Groups& groups, const VisitSums& visit) const {
-    const size_t events = accounts.events;
-    Sums sums(groups.names.size() * events);
-    for (size_t row = 0; row < rows.size(); ++row) {
-      add_sums(std::span(sums).subspan(groups.of_row[row] * events, events),
-               accounts.of(rows[row]));
-    }
-    std::vector<Value> values(events);
+    const Groups::Ordered ordered = groups.order();
+    Sums sums(profile.events.size());
+    std::vector<Value> values(sums.size());
     for (size_t group = 0; group < groups.names.size(); ++group) {
-      for (size_t event = 0; event < events; ++event) {
-        values[event] = to_value(profile.events[event], sums[group * events + event]);
+      std::ranges::fill(sums, Sum());
+      for (uint32_t at = ordered.begins[group]; at < ordered.begins[group + 1]; ++at) {
+        add_sums(sums, accounts.of(rows[ordered.rows[at]]));
       }
-      visit(to_largest(groups.names[group], 0), values);
+      for (size_t event = 0; event < sums.size(); ++event) {
+        values[event] = to_value(profile.events[event], sums[event]);
+      }
+      visit(to_texts(groups.names[group]), values);
     }
   }
 
   const Profile& profile;
   CodeIndex code;
   RowKeys keys;
-  Accounts accounts;
+  const Accounts accounts;
   std::vector<uint32_t> rows;  // accounts that the filters leave
   Groups functions;            // of the rows
   Groups lines;
@@ -149,7 +192,7 @@ std::optional<LargestRow> LargestRows::find_line(size_t event) const {
 std::optional<LargestRow> LargestRows::find_line_within(const std::string& function,
                                                         size_t event) const {
   std::vector<bool> is_wanted;  // by group of functions
-  for (const RowNames& names : state_->functions.names) {
+  for (const GroupNames& names : state_->functions.names) {
     is_wanted.push_back(names.function && *names.function == function);
   }
   return state_->find(state_->lines, event,
@@ -164,9 +207,9 @@ void LargestRows::sum_lines(const VisitSums& visit) const {
   state_->sum(state_->lines, visit);
 }
 
-std::string LargestRows::make_words(const LargestRow& function) const {
-  if (!can_annotate(function.function)) return "";
-  return make_next_words(state_->code, {function.function, function.inlined, ""});
+std::string LargestRows::make_words(const LargestRowNames& function) const {
+  const std::string name(function.function);
+  return can_annotate(name) ? make_next_words(state_->code, {name, function.inlined, ""}) : "";
 }
 
 }  // namespace culprit

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/report.h"
@@ -29,9 +30,16 @@ struct LargestRow {
   double share = 0;   // of what the filters leave of the event [0 to 1]
 };
 
-/// All of a function, or of a line: the row, without a share, and its values, parallel to the
-/// profile's events.
-using VisitSums = std::function<void(const LargestRow&, std::span<const Value>)>;
+/// The names of such a row, which live as long as the rows.
+struct LargestRowNames {
+  std::string_view function;
+  bool inlined = false;
+  std::string_view file;
+  uint32_t line = 0;
+};
+
+/// All of a function, or of a line: its values are parallel to the profile's events.
+using VisitSums = std::function<void(const LargestRowNames&, std::span<const Value>)>;
 
 class LargestRows {
  public:
@@ -55,7 +63,7 @@ class LargestRows {
   void sum_lines(const VisitSums& visit) const;
 
   /// What `culprit annotate` opens the function by; "" for code without a name.
-  [[nodiscard]] std::string make_words(const LargestRow& function) const;
+  [[nodiscard]] std::string make_words(const LargestRowNames& function) const;
 
  private:
   struct State;

@@ -67,13 +67,13 @@ TEST(LargestRows, CodeOfSystemHeadersIsItsCallers) {
   const FactsLookup facts = test.lookup();
   const LargestRows rows(test.profile, facts, {{RowLevel::module, "mill"}});
   double grind = 0;
-  rows.sum_functions([&](const LargestRow& row, std::span<const Value> values) {
+  rows.sum_functions([&](const LargestRowNames& row, std::span<const Value> values) {
     EXPECT_NE(row.function, "weigh");
     if (row.function == "grind") grind += values[0].value;
   });
   EXPECT_EQ(grind, 650e6);  // ns
   double at_line_13 = 0;
-  rows.sum_lines([&](const LargestRow& row, std::span<const Value> values) {
+  rows.sum_lines([&](const LargestRowNames& row, std::span<const Value> values) {
     EXPECT_NE(row.line, 5u);
     if (row.line == 13) at_line_13 += values[0].value;
   });

@@ -98,8 +98,7 @@ class Merger {
     const size_t known = rows_.size();
     const size_t row = find_or_add(*names, accounts.keys.size());
     if (row < known) return row;
-    accounts.keys.push_back(key);
-    accounts.sums.resize(accounts.sums.size() + accounts.events);
+    accounts.add(key);
     rows_.back().is_hidden = !adds;
     return row;
   }
@@ -176,6 +175,7 @@ void order_and_cut(const Profile& profile, Accounts& accounts, std::vector<Merge
   std::partial_sort(kept.begin(), cut, kept.end(), [&](const MergedRow* a, const MergedRow* b) {
     return a->rank != b->rank ? a->rank > b->rank : order.names_before(a->names, b->names);
   });
+  table.rows.reserve(shown);
   for (auto at = kept.begin(); at != cut; ++at) {
     ReportRow& row = table.rows.emplace_back(to_row((*at)->names));
     const std::span<const Sum> own = accounts.of((*at)->account);

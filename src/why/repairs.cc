@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "accounting/advice.h"
@@ -34,8 +36,8 @@ struct Place {
   CostTree tree;
 };
 
-std::string name_line(const LargestRow& row) {
-  return row.line == 0 ? "" : fmt::format("{}:{}", base_name(row.file), row.line);
+std::string name_line(std::string_view file, uint32_t line) {
+  return line == 0 ? "" : fmt::format("{}:{}", base_name(file), line);
 }
 
 void add_values(std::vector<Value>& sums, std::span<const Value> values) {
@@ -52,12 +54,12 @@ class PlaceGroups {
  public:
   struct Group {
     std::vector<Value> values;
-    LargestRow largest;
+    LargestRowNames largest;
     double most = -1;
   };
 
-  void add(const std::string& key, const LargestRow& row, std::span<const Value> values) {
-    Group& group = groups_[key];
+  void add(std::string key, const LargestRowNames& row, std::span<const Value> values) {
+    Group& group = groups_[std::move(key)];
     add_values(group.values, values);
     const double size = values.empty() ? 0 : values.front().value;
     if (size <= group.most) return;
@@ -65,10 +67,21 @@ class PlaceGroups {
     group.largest = row;
   }
 
-  [[nodiscard]] const std::map<std::string, Group>& all() const { return groups_; }
+  /// Those for which `is_wanted` holds, in order of their keys.
+  template <class IsWanted>
+  [[nodiscard]] std::vector<const Group*> find(IsWanted is_wanted) const {
+    std::vector<const std::pair<const std::string, Group>*> wanted;
+    for (const auto& one : groups_) {
+      if (is_wanted(one.second)) wanted.push_back(&one);
+    }
+    std::ranges::sort(wanted, {}, [](const auto* one) -> const std::string& { return one->first; });
+    std::vector<const Group*> found;
+    for (const auto* one : wanted) found.push_back(&one->second);
+    return found;
+  }
 
  private:
-  std::map<std::string, Group> groups_;
+  std::unordered_map<std::string, Group> groups_;
 };
 
 class RepairFinder {
@@ -129,13 +142,13 @@ bool RepairFinder::is_much(std::span<const Value> values) const {
 
 std::vector<Place> RepairFinder::make_places(const PlaceGroups& groups) const {
   std::vector<Place> places;
-  for (const auto& [key, group] : groups.all()) {
-    if (!is_much(group.values)) continue;
+  const auto has_much = [&](const PlaceGroups::Group& group) { return is_much(group.values); };
+  for (const PlaceGroups::Group* const group : groups.find(has_much)) {
     Place& place = places.emplace_back();
-    place.function = group.largest.function;
-    place.line = name_line(group.largest);
-    place.words = rows_.make_words(group.largest);
-    place.values = group.values;
+    place.function = group->largest.function;
+    place.line = name_line(group->largest.file, group->largest.line);
+    place.words = rows_.make_words(group->largest);
+    place.values = group->values;
     std::vector<Estimate> estimates;
     for (const Value& value : place.values) estimates.push_back({value.value, value.error});
     place.tree = make_cost_tree(input_.cpu, input_.match.amounts(estimates), input_.cost);
@@ -223,7 +236,7 @@ PlacedAdvice RepairFinder::describe(const Place& place, const CostNode& branch,
     const std::optional<LargestRow> line =
         is_row ? rows_.find_line_within(place.function, input_.match.parts(index).front().event)
                : std::nullopt;
-    if (line) placed.line = name_line(*line);
+    if (line) placed.line = name_line(line->file, line->line);
   }
   bound_gain(place, placed);
   forecast_gain(place, placed);
@@ -274,16 +287,19 @@ std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const Cost
 
 std::vector<PlacedAdvice> RepairFinder::find() {
   // Time of one variant and costs of another are of one place, where each run chose its own.
-  const auto by_name = [&](const LargestRow& row) {
-    const std::string family = find_variant_family(row.function);
-    const bool is_joined = why_.measured && !family.empty() &&
-                           std::ranges::binary_search(why_.measured->other.families, family);
-    if (is_joined) return "variants of " + family;
-    return row.function + (row.inlined ? " (inlined)" : "");
+  const auto by_name = [&](const LargestRowNames& row) {
+    std::string name(row.function);
+    if (why_.measured && !why_.measured->other.families.empty()) {
+      const std::string family = find_variant_family(name);
+      if (std::ranges::binary_search(why_.measured->other.families, family))
+        return "variants of " + family;
+    }
+    if (row.inlined) name += " (inlined)";
+    return name;
   };
   PlaceGroups functions;
   PlaceGroups families;
-  rows_.sum_functions([&](const LargestRow& row, std::span<const Value> values) {
+  rows_.sum_functions([&](const LargestRowNames& row, std::span<const Value> values) {
     add_values(totals_, values);
     functions.add(by_name(row), row, values);
     families.add(without_template_arguments(without_parameters(row.function)), row, values);
@@ -291,7 +307,7 @@ std::vector<PlacedAdvice> RepairFinder::find() {
   functions_ = make_places(functions);
   families_ = make_places(families);
   PlaceGroups lines;
-  rows_.sum_lines([&](const LargestRow& row, std::span<const Value> values) {
+  rows_.sum_lines([&](const LargestRowNames& row, std::span<const Value> values) {
     if (row.line == 0) {
       lines.add(by_name(row), row, values);
     } else if (is_much(values)) {  // each line is one row
@@ -380,7 +396,7 @@ std::vector<PlacedAdvice> RepairFinder::find_tried(const TriedChange& tried) con
     one.function = place.function;
     one.words = place.words;
     if (const auto line = rows_.find_line_within(place.function, *find_event(kAsItIsTime))) {
-      one.line = name_line(*line);
+      one.line = name_line(line->file, line->line);
     }
     const double expected = std::min(1.0, cycles / whole);
     const auto scaled = [&](double end) {

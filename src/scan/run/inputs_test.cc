@@ -1,6 +1,9 @@
 #include "scan/run/inputs.h"
 
 #include <gtest/gtest.h>
+#include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "scan/run/run_scan.h"
 #include "scan/run/scan_file.h"
@@ -102,6 +105,21 @@ TEST_F(ScanFileTest, IsWrittenByOneAtATime) {
   const Result<ScanFile> second = ScanFile::open(path_);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("another scan is writing to"), std::string::npos);
+}
+
+/// A worker of a scan that was killed has the lock until it is killed, too.
+TEST_F(ScanFileTest, WaitsForWorkersOfOneThatWasKilled) {
+  std::optional<Result<ScanFile>> first = ScanFile::open(path_);
+  ASSERT_TRUE(*first);
+  const pid_t worker = ::fork();
+  ASSERT_GE(worker, 0);
+  if (worker == 0) {
+    ::usleep(200'000);
+    ::_exit(0);
+  }
+  first.reset();
+  EXPECT_TRUE(ScanFile::open(path_));
+  ::waitpid(worker, nullptr, 0);
 }
 
 TEST_F(ScanFileTest, ForgetsCells) {

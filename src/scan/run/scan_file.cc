@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 #include "model/fact_fields.h"
@@ -21,12 +23,17 @@ constexpr const char* kWhatDiffers =
     "a scan keeps the counts of places where runs differ by their loop count, and of all others "
     "their sums";
 
-/// Taken by whoever writes; the kernel gives it back however he ends.
+/// Taken by whoever writes; the kernel gives it back however he ends. Workers of a scan that was
+/// killed have it for a moment longer, until they are killed, too.
 Result<Fd> lock_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return errno_error("cannot open '" + path + "'", errno);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  if (errno != EWOULDBLOCK) return errno_error("cannot lock '" + path + "'", errno);
+  constexpr int kTries = 100;
+  for (int tried = 0; tried < kTries; ++tried) {
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+    if (errno != EWOULDBLOCK) return errno_error("cannot lock '" + path + "'", errno);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   return Error{
       fmt::format("another scan is writing to '{}': wait for it, or choose another file "
                   "(-o FILE)",
