@@ -125,8 +125,10 @@ std::optional<InflatedElf> InflatedElf::plan(const ElfFile& file) {
   if (holes.empty()) return std::nullopt;
 
   result.size_bytes_ = end;
-  result.buffer_.reset(static_cast<std::byte*>(std::calloc(end, 1)));
-  if (!result.buffer_) return std::nullopt;
+  void* const pages = ::mmap(nullptr, end, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) return std::nullopt;
+  result.buffer_ = {static_cast<std::byte*>(pages), Unmap{end}};
   ask_for_large_pages({result.buffer_.get(), end});
   std::sort(holes.begin(), holes.end());
   holes.emplace_back(bytes.size(), bytes.size());

@@ -11,10 +11,10 @@
 // works, too, which elfutils 0.188 does not know.
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
+#include <sys/mman.h>
 #include <vector>
 
 #include "binary/elf_file.h"
@@ -44,10 +44,11 @@ class InflatedElf {
     uint64_t inflated_bytes = 0;
   };
 
-  struct Free {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
+  struct Unmap {
+    size_t bytes;
+    void operator()(std::byte* pages) const { ::munmap(pages, bytes); }
   };
-  std::unique_ptr<std::byte[], Free> buffer_;  // calloc's: holes cost no memory
+  std::unique_ptr<std::byte[], Unmap> buffer_;  // pages of its own: holes cost no memory
   size_t size_bytes_ = 0;
   std::vector<Job> jobs_;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/keep_memory.h"
+
 namespace culprit {
 
 SnapshotProgress show_symbols(ProgressLine& line, const InterruptGuard& guard, bool quiet) {
@@ -15,6 +17,7 @@ Result<SymbolizeOutcome> complete_profile(const std::string& path,
                                           const std::map<ImageId, Fd>& held,
                                           const KnownFacts& known, const SnapshotOptions& options,
                                           bool quiet) {
+  share_freed_memory();
   const InterruptGuard guard;
   ProgressLine line;
   return symbolize_file(path, held, known, options, show_symbols(line, guard, quiet));
