@@ -146,7 +146,7 @@ def resume(cells):
         for part in (3, 3 / 2):
             running = subprocess.Popen([CULPRIT, "scan", "run", "--quiet"], cwd=folder)
             while running.poll() is None:
-                time.sleep(0.5)
+                time.sleep(2)
                 done = subprocess.run([CULPRIT, "scan", "status", "--limit", "1"], cwd=folder,
                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                       check=False).stdout.split(" done")[0].split(" ")[-1]

@@ -33,6 +33,51 @@ class ObjectsTest(CulpritTest):
         return found
 
 
+THREAD_LOCALS = """
+#include <pthread.h>
+enum { N = 4096, ROUNDS = 20 };
+static __thread long counters[N];
+__thread struct { int hits; double parts[1000]; } state;
+static void* work(void* unused) {
+  for (int r = 0; r < ROUNDS; ++r) {
+    for (int i = 0; i < N; ++i) counters[i] += r;
+    for (int i = 0; i < 1000; ++i) state.parts[i] += 1;
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t other;
+  pthread_create(&other, 0, work, 0);
+  work(0);
+  return pthread_join(other, 0);
+}
+"""
+
+
+class ThreadLocals(ObjectsTest):
+    """Each of two threads loads its own 4096 elements and 1000 members twenty times."""
+
+    def check(self, *flags):
+        self.need("qemu-x86_64", "gcc")
+        program = self.compile_text(THREAD_LOCALS, "own.c", "own", "-O1", "-g", "-pthread", *flags)
+        profile = self.simulate(program, "--objects", "site", "--locality", "all", "--machine", "small-core")
+        report = self.report(profile, "--by", "object,thread")
+        loads = {}
+        for row in report["rows"]:
+            loads.setdefault(row["object"], []).append(row["values"].get(LOADS, {"value": 0})["value"])
+        self.assertEqual(loads["counters"], [20 * 4096] * 2)
+        self.assertEqual(loads["state"], [20 * 1000] * 2)
+        return profile
+
+    def test_each_threads_own_are_one_object(self):
+        profile = self.check()
+        # Members by what debug information says of the variable.
+        self.assertIn("parts", self.culprit("data", "state", profile).stdout)
+
+    def test_of_a_static_program(self):
+        self.check("-static")
+
+
 class MatrixVector(ObjectsTest):
     """The paper's case: each of four threads loads a quarter of a, whose elements are all loaded once;
     b is loaded by all threads as often. The paper's n is 12000 (bench/matvec.py)."""

@@ -7,6 +7,7 @@
 #include <elfutils/libdw.h>
 #include <map>
 
+#include "base/thread_local_place.h"
 #include "binary/type_layout.h"
 
 namespace culprit {
@@ -87,11 +88,15 @@ std::optional<uint64_t> address_of(Dwarf_Die* variable) {
   Dwarf_Op* operations = nullptr;
   size_t count = 0;
   if (dwarf_attr(variable, DW_AT_location, &attribute) == nullptr ||
-      dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1 ||
-      operations[0].atom != DW_OP_addr) {
+      dwarf_getlocation(&attribute, &operations, &count) != 0) {
     return std::nullopt;
   }
-  return operations[0].number;
+  if (count == 1 && operations[0].atom == DW_OP_addr) return operations[0].number;
+  const bool is_of_thread =
+      count == 2 && (operations[0].atom == DW_OP_const8u || operations[0].atom == DW_OP_const4u) &&
+      (operations[1].atom == DW_OP_GNU_push_tls_address ||
+       operations[1].atom == DW_OP_form_tls_address);
+  return is_of_thread ? std::optional(kThreadLocalPlace + operations[0].number) : std::nullopt;
 }
 
 class TypeSearch {

@@ -209,6 +209,7 @@ DataObject SimulatedProfile::describe_object(const ProcessCounts& counts,
       name = fmt::format("[{} of {}]", name, file_name(counts.paths[row.mapping]));
       [[fallthrough]];
     case Kind::variable:
+    case Kind::thread_variable:
       result.kind = ObjectKind::global;
       find_site();
       break;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/thread_local_place.h"
 #include "binary/debug_types.h"
 #include "binary/source_statement.h"
 
@@ -112,6 +113,7 @@ void add_fields(ImageFacts& facts, FileOffset place, bool is_call, const TypeLay
 
 /// Places behind what the file holds (.bss) have addresses, too, as if the segment went on.
 LinkAddress address_of_data(const ImageFacts& facts, FileOffset place) {
+  if (place.value >= kThreadLocalPlace) return LinkAddress(place.value);
   const SegmentFact* best = nullptr;
   for (const SegmentFact& segment : facts.segments) {
     if (place < segment.begin) continue;

@@ -275,6 +275,11 @@ void CountedObjects::leave(CountedThread& thread, uint64_t address, uint64_t bas
   writer_.header().blocks_not_apart = objects_.not_apart();
 }
 
+void CountedObjects::add_thread(uint64_t thread_pointer) {
+  const std::lock_guard lock(mutex_);
+  objects_.add_thread(thread_pointer);
+}
+
 void CountedObjects::end_call(CountedThread& thread, const SystemCalls& system_calls,
                               int64_t result) {
   const SystemCall& call = thread.system_call;

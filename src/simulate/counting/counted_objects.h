@@ -71,6 +71,8 @@ class CountedObjects {
   /// The thread, inside an allocating function, goes on at `address`: whether that is its end.
   void leave(CountedThread& thread, uint64_t address, uint64_t base);
 
+  /// A thread is to have this thread pointer.
+  void add_thread(uint64_t thread_pointer);
   /// A system call that changes mappings has returned.
   void end_call(CountedThread& thread, const SystemCalls& system_calls, int64_t result);
   /// The thread has just called, at the end of `before`.

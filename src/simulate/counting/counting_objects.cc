@@ -165,6 +165,7 @@ size_t Counting::follow_calls(CountedThread& thread, const BlockFacts& before,
 void Counting::begin_mapping(CountedThread& thread, const SystemCall& call) {
   thread.system_call = call;
   thread.mapped_file.clear();
+  if (const auto pointer = system_calls_.find_thread_pointer(call)) objects_->add_thread(*pointer);
   constexpr uint64_t kAnonymous = 0x20;  // MAP_ANONYMOUS
   if (!system_calls_.is_mmap(call.number) || (call.arguments[3] & kAnonymous) != 0) return;
   char path[4096];

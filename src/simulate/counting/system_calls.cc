@@ -8,9 +8,11 @@ namespace culprit::counting {
 
 SystemCalls::SystemCalls(std::string_view architecture) {
   // Linux' numbers for x86-64, and the generic ones.
-  numbers_ = architecture == "x86_64"
-                 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56, 157, 12}
-                 : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220, 167, 214};
+  const bool is_x86 = architecture == "x86_64";
+  constexpr int64_t kNone = -1;
+  numbers_ = is_x86 ? Numbers{9, 11, 25, 28, 59, 322, 231, 60, 202, 56, 157, 12, 158}
+                    : Numbers{222, 215, 216, 233, 221, 281, 94, 93, 98, 220, 167, 214, kNone};
+  clone_pointer_ = is_x86 ? 4 : 3;
   const Result<std::string> pages = read_file("/sys/kernel/mm/transparent_hugepage/enabled", 4096);
   maps_huge_pages_ = pages && pages->find("[always]") != std::string::npos;
 }
@@ -49,6 +51,18 @@ uint64_t SystemCalls::huge_mapping_bytes(const SystemCall& call) const {
   const uint64_t flags = call.arguments[3];
   const bool is_huge = (flags & kHugeTlb) != 0 || (maps_huge_pages_ && (flags & kAnonymous) != 0);
   return is_huge ? call.arguments[1] : 0;
+}
+
+/// aarch64 sets the first thread's by an instruction, which is not seen.
+std::optional<uint64_t> SystemCalls::find_thread_pointer(const SystemCall& call) const {
+  constexpr uint64_t kSetPointer = 0x1002;   // ARCH_SET_FS
+  constexpr uint64_t kNewPointer = 0x80000;  // CLONE_SETTLS
+  const auto& arguments = call.arguments;
+  if (call.number == numbers_.arch_prctl && arguments[0] == kSetPointer) return arguments[1];
+  if (call.number == numbers_.clone && (arguments[0] & kNewPointer) != 0) {
+    return arguments[clone_pointer_];
+  }
+  return std::nullopt;
 }
 
 std::optional<SystemCalls::PageSize> SystemCalls::find_page_size(const SystemCall& call) const {

@@ -3,6 +3,7 @@
 // System calls of the program, as far as counting has to know what they do: which of them change
 // mappings or the size of pages, start and end threads, sleep on a futex, and run another program.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -63,6 +64,8 @@ class SystemCalls {
   /// The length of what an mmap maps by huge pages, wherever that will be; 0: by small ones, or it
   /// is no mmap.
   [[nodiscard]] uint64_t huge_mapping_bytes(const SystemCall& call) const;
+  /// The thread pointer that the call gives to its thread, or to one that it starts; nullopt: none.
+  [[nodiscard]] std::optional<uint64_t> find_thread_pointer(const SystemCall& call) const;
   [[nodiscard]] bool is_mmap(int64_t number) const { return number == numbers_.mmap; }
   [[nodiscard]] bool is_munmap(int64_t number) const { return number == numbers_.munmap; }
   [[nodiscard]] bool is_mremap(int64_t number) const { return number == numbers_.mremap; }
@@ -71,9 +74,10 @@ class SystemCalls {
  private:
   struct Numbers {
     int64_t mmap, munmap, mremap, madvise, execve, execveat, exit_group, exit, futex, clone, prctl,
-        brk;
+        brk, arch_prctl;
   };
   Numbers numbers_{};
+  size_t clone_pointer_ = 0;      // which argument of clone is the thread pointer
   bool maps_huge_pages_ = false;  // the kernel does by itself, where they fit in
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/thread_local_place.h"
+
 namespace culprit::objects {
 namespace {
 
@@ -212,8 +214,44 @@ void DataObjects::add_image(const ImagePlace& place, const ElfObjects& elf) {
   add_parts(elf.variables, Kind::variable);
   images_.push_back(std::move(image));
   paint_images(images_.back().extent);
+  add_thread_block(place, elf.thread_block);
   find_ranges(place, elf, *bias);
   find_ranges_of_calls(place);
+}
+
+/// What no thread can have is left out.
+void DataObjects::add_thread_block(const ImagePlace& place, const ElfThreadBlock& block) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 32;
+  for (const ElfVariable& one : block.variables) {
+    if (one.address > kMostBytes || one.size_bytes > kMostBytes) continue;
+    const uint64_t begin = static_cast<uint64_t>(block.begin) + one.address;
+    thread_variables_.emplace_back(Span{begin, begin + one.size_bytes},
+                                   add({.kind = Kind::thread_variable,
+                                        .name = one.name,
+                                        .mapping = place.mapping,
+                                        .place = kThreadLocalPlace + one.address,
+                                        .size_bytes = one.size_bytes,
+                                        .total_bytes = one.size_bytes,
+                                        .blocks = 1}));
+  }
+  for (const uint64_t pointer : thread_pointers_) paint_thread_variables(pointer, {0, UINT64_MAX});
+}
+
+void DataObjects::add_thread(uint64_t thread_pointer) {
+  constexpr size_t kMostThreads = 1 << 16;
+  if (thread_pointers_.size() >= kMostThreads) return;
+  thread_pointers_.insert(thread_pointer);
+  paint_thread_variables(thread_pointer, {0, UINT64_MAX});
+}
+
+/// Those of one thread that lie in `where`.
+void DataObjects::paint_thread_variables(uint64_t thread_pointer, Span where) {
+  for (const auto& [part, number] : thread_variables_) {
+    const Span here{thread_pointer + part.begin, thread_pointer + part.end};
+    if (here.begin >= where.begin && here.end <= where.end && here.begin < here.end) {
+      paint(here, number);
+    }
+  }
 }
 
 /// Where the code that --range FILE:LINE is about is in the process. The same name is one object.
@@ -328,6 +366,8 @@ void DataObjects::unmap(Span where) {
     if (old.end > where.end) at = mapped_.insert_or_assign(where.end, old.end).first;
   }
   paint(where, kNothing);
+  thread_pointers_.erase(thread_pointers_.lower_bound(where.begin),
+                         thread_pointers_.lower_bound(where.end));
 }
 
 Span DataObjects::note_stack(uint64_t address, Span otherwise) {
@@ -340,6 +380,10 @@ Span DataObjects::note_stack(uint64_t address, Span otherwise) {
   uint64_t& size_bytes = objects_[kStack].size_bytes;
   size_bytes = std::max(size_bytes, where.end - where.begin);
   paint(where, kStack);
+  const auto end = thread_pointers_.upper_bound(where.end);
+  for (auto one = thread_pointers_.lower_bound(where.begin); one != end; ++one) {
+    paint_thread_variables(*one, where);
+  }
   return where;
 }
 
@@ -474,6 +518,7 @@ std::optional<uint64_t> DataObjects::find_begin(ObjectNumber number, uint64_t ad
   if (!is_of_blocks && (object.kind == Kind::variable || object.kind == Kind::range)) {
     return address >= object.address ? std::optional(object.address) : std::nullopt;
   }
+  if (object.kind == Kind::thread_variable) return find_begin_of_thread(number, address);
   if (!is_of_blocks) return std::nullopt;
   uint64_t& latest = found_blocks_[number % found_blocks_.size()];
   const auto is_in = [&](uint64_t begin) {
@@ -486,6 +531,19 @@ std::optional<uint64_t> DataObjects::find_begin(ObjectNumber number, uint64_t ad
   if (!begin || !is_in(*begin)) return std::nullopt;
   latest = *begin;
   return begin;
+}
+
+std::optional<uint64_t> DataObjects::find_begin_of_thread(ObjectNumber number,
+                                                          uint64_t address) const {
+  const auto known =
+      std::ranges::find(thread_variables_, number, [](const auto& one) { return one.second; });
+  if (known == thread_variables_.end()) return std::nullopt;
+  // The thread pointer is less than the block's size away.
+  const Span& part = known->first;
+  const auto pointer = thread_pointers_.upper_bound(address - part.begin);
+  if (pointer == thread_pointers_.begin()) return std::nullopt;
+  const uint64_t begin = *std::prev(pointer) + part.begin;
+  return address - begin < part.end - part.begin ? std::optional(begin) : std::nullopt;
 }
 
 std::optional<uint64_t> DataObjects::find_block(ObjectNumber number, uint64_t address) const {

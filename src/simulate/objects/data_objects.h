@@ -49,8 +49,9 @@ enum class Kind : uint8_t {
   other,      // all objects that an instruction accesses beyond its most
   frame,      // the stack of the function that begins at `place` of the file of `mapping`: all of
               // it, or if there is a name this variable and where it is declared (frame_source.h)
+  thread_variable,  // `name`, at `place` of the program (base/thread_local_place.h): of each thread
 };
-inline constexpr Kind kLastKind = Kind::frame;
+inline constexpr Kind kLastKind = Kind::thread_variable;
 
 struct Object {
   Kind kind = Kind::unknown;
@@ -148,6 +149,9 @@ class DataObjects {
   void map_for_allocator(Span where);
   void unmap(Span where);
 
+  /// A thread has this thread pointer, or will have it when it begins.
+  void add_thread(uint64_t thread_pointer);
+
   /// The address is of a thread's stack: the memory that was mapped with it, or `otherwise`. What
   /// the stack is.
   Span note_stack(uint64_t address, Span otherwise);
@@ -231,6 +235,10 @@ class DataObjects {
   [[nodiscard]] uint64_t end_with_header(uint64_t address, uint64_t size_bytes) const;
   void paint(Span where, ObjectNumber object, ObjectNumber spare = ShadowMemory::kMostObjects);
   void paint_images(Span where);
+  void add_thread_block(const ImagePlace& place, const ElfThreadBlock& block);
+  [[nodiscard]] std::optional<uint64_t> find_begin_of_thread(ObjectNumber number,
+                                                             uint64_t address) const;
+  void paint_thread_variables(uint64_t thread_pointer, Span where);
   void activate(const Range& range, Span where);
   ObjectNumber find_marked(std::string_view name, Span where);
   void copy_beneath(Span where);
@@ -244,6 +252,8 @@ class DataObjects {
   ShadowMemory shadow_;
   std::vector<Object> objects_;
   std::vector<Image> images_;
+  std::vector<std::pair<Span, ObjectNumber>> thread_variables_;  // from the thread pointer on
+  std::set<uint64_t> thread_pointers_;
   std::map<std::pair<uint64_t, uint64_t>, size_t> known_images_;  // by place: which, or none
   tsl::robin_map<uint64_t, Allocator, SpreadHash> allocators_;    // by address
   tsl::robin_map<std::string, ObjectNumber> places_;              // of allocation

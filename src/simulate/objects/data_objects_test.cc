@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "base/thread_local_place.h"
+
 namespace culprit::objects {
 namespace {
 
@@ -37,6 +39,37 @@ TEST(DataObjects, VariablesLieOverSectionsAndSmallOnesOverLargeOnes) {
   EXPECT_EQ(table.place, 0x2010U);  // of the file
   EXPECT_EQ(objects.find_allocator(kBias + 0x1200)->size, 0);
   EXPECT_FALSE(objects.find_allocator(0x1200));
+}
+
+/// Each thread has a block that ends at its thread pointer.
+TEST(DataObjects, VariablesOfThreadsAreOneObjectInAllThreads) {
+  ElfObjects elf = two_variables();
+  elf.thread_block = {-0x100, {{"own", 0x20, 0x40}}};
+  DataObjects objects;
+  const auto name_at = [&](uint64_t address) {
+    return objects.object(objects.shadow().find(address)).name;
+  };
+  objects.add_thread(0x50000);  // known before the program's file is
+  objects.add_image(kPlace, elf);
+  const ObjectNumber own = objects.shadow().find(0x4ff20);
+  EXPECT_EQ(objects.object(own).name, "own");
+  EXPECT_EQ(objects.object(own).kind, Kind::thread_variable);
+  EXPECT_EQ(objects.object(own).place, kThreadLocalPlace + 0x20);
+  EXPECT_EQ(name_at(0x4ff1f), "");
+  EXPECT_EQ(name_at(0x4ff60), "");
+  // Another thread's is in the memory of its stack.
+  objects.map({0x80000, 0x90000}, "", {});
+  objects.add_thread(0x8f000);
+  EXPECT_EQ(objects.note_stack(0x8e000, {}).begin, 0x80000U);
+  EXPECT_EQ(objects.shadow().find(0x8ef5f), own);
+  EXPECT_EQ(objects.shadow().find(0x8ef60), DataObjects::kStack);
+  EXPECT_EQ(objects.find_begin(own, 0x8ef30), 0x8ef20U);
+  EXPECT_EQ(objects.find_begin(own, 0x4ff5f), 0x4ff20U);
+  EXPECT_FALSE(objects.find_begin(own, 0x4ff60));
+  EXPECT_FALSE(objects.find_begin(own, 0x10));
+  objects.unmap({0x80000, 0x90000});
+  EXPECT_EQ(objects.shadow().find(0x8ef20), kNothing);
+  EXPECT_FALSE(objects.find_begin(own, 0x8ef20));
 }
 
 TEST(DataObjects, APieceOfAFileMayHaveMoreThanCode) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
+#include <optional>
 #include <tuple>
 
 namespace culprit::objects {
@@ -28,12 +29,15 @@ class Reader {
   }
   [[nodiscard]] std::string_view text(const Elf64_Shdr& strings, uint64_t at) const;
   bool read_loads();
+  [[nodiscard]] bool is_program(const Elf64_Phdr& dynamic) const;
+  void place_thread_block(const Elf64_Phdr& block);
   void read_functions(const Elf64_Phdr& segment);
   bool read_sections();
   void add_section(const Elf64_Shdr& section);
   void read_symbols(const Elf64_Shdr& section);
   void add_symbol(const Elf64_Sym& symbol, std::string_view name);
   void add_construct_edge(const Elf64_Sym& symbol, std::string_view name);
+  static void sort(std::vector<ElfVariable>& all);
   void sort();
 
   std::span<const std::byte> bytes_;
@@ -42,6 +46,7 @@ class Reader {
   ElfObjects result_;
   std::span<const OwnAllocator> own_;
   bool has_table_of_functions_ = false;
+  bool has_thread_block_ = false;
 };
 
 std::string_view Reader::text(const Elf64_Shdr& strings, uint64_t at) const {
@@ -54,15 +59,50 @@ std::string_view Reader::text(const Elf64_Shdr& strings, uint64_t at) const {
 
 bool Reader::read_loads() {
   if (header_.e_phnum != 0 && header_.e_phentsize != sizeof(Elf64_Phdr)) return false;
+  std::optional<Elf64_Phdr> thread_block;
+  has_thread_block_ = header_.e_type == ET_EXEC;
   for (unsigned i = 0; i < header_.e_phnum; ++i) {
     Elf64_Phdr segment;
     if (!take(header_.e_phoff + i * sizeof segment, &segment)) return false;
     if (segment.p_type == PT_GNU_EH_FRAME) read_functions(segment);
+    if (segment.p_type == PT_TLS) thread_block = segment;
+    if (segment.p_type == PT_DYNAMIC && is_program(segment)) has_thread_block_ = true;
     if (segment.p_type != PT_LOAD) continue;
     result_.loads.push_back({segment.p_offset, segment.p_vaddr, segment.p_filesz, segment.p_memsz,
                              (segment.p_flags & PF_X) != 0});
   }
+  has_thread_block_ = has_thread_block_ && thread_block;
+  if (has_thread_block_) place_thread_block(*thread_block);
   return true;
+}
+
+/// A program that may be loaded anywhere is a library to the ELF header.
+bool Reader::is_program(const Elf64_Phdr& dynamic) const {
+  constexpr uint64_t kMostEntries = 1 << 12;
+  Elf64_Dyn entry;
+  for (uint64_t i = 0; i < kMostEntries && i < dynamic.p_filesz / sizeof entry; ++i) {
+    if (!take(dynamic.p_offset + i * sizeof entry, &entry)) return false;
+    if (entry.d_tag == DT_FLAGS_1) return (entry.d_un.d_val & DF_1_PIE) != 0;
+    if (entry.d_tag == DT_NULL) return false;
+  }
+  return false;
+}
+
+/// The program's block is the first beside the thread pointer: below it on x86-64, behind two words
+/// of the C library's on aarch64.
+/// Source: U. Drepper, ELF Handling For Thread-Local Storage, section 3
+void Reader::place_thread_block(const Elf64_Phdr& block) {
+  const uint64_t align = std::max<uint64_t>(block.p_align, 1);
+  const uint64_t beyond = block.p_vaddr % align;  // of a multiple of the alignment
+  const auto round_up = [&](uint64_t bytes) { return (bytes + align - 1) / align * align; };
+  uint64_t begin = 0;
+  if (header_.e_machine == EM_AARCH64) {
+    constexpr uint64_t kWords = 16;
+    begin = round_up(kWords - std::min(kWords, beyond)) + beyond;
+  } else {
+    begin = 0 - (round_up(block.p_memsz + beyond) - beyond);
+  }
+  result_.thread_block.begin = static_cast<int64_t>(begin);
 }
 
 /// The table that the unwinder searches, in the one form in which linkers write it: pairs of a
@@ -125,6 +165,9 @@ void Reader::add_symbol(const Elf64_Sym& symbol, std::string_view name) {
   if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_size != 0) {
     result_.variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
   }
+  if (type == STT_TLS && symbol.st_size != 0 && has_thread_block_) {
+    result_.thread_block.variables.push_back({std::string(name), symbol.st_value, symbol.st_size});
+  }
   if (type != STT_FUNC) return;
   if (!has_table_of_functions_) result_.functions.push_back(symbol.st_value);
   add_construct_edge(symbol, name);
@@ -170,16 +213,20 @@ void Reader::read_symbols(const Elf64_Shdr& section) {
 
 /// One place may have several names. A global one without underscores would be the best; the
 /// shortest is about that.
-void Reader::sort() {
+void Reader::sort(std::vector<ElfVariable>& all) {
   const auto key = [](const ElfVariable& one) {
     return std::tuple(one.address, ~one.size_bytes, one.name.size(), std::string_view(one.name));
   };
-  std::vector<ElfVariable>& all = result_.variables;
   std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   const auto same_place = [](const ElfVariable& a, const ElfVariable& b) {
     return a.address == b.address && a.size_bytes == b.size_bytes;
   };
   all.erase(std::unique(all.begin(), all.end(), same_place), all.end());
+}
+
+void Reader::sort() {
+  sort(result_.variables);
+  sort(result_.thread_block.variables);
   std::vector<uint64_t>& functions = result_.functions;
   std::sort(functions.begin(), functions.end());
   functions.erase(std::unique(functions.begin(), functions.end()), functions.end());

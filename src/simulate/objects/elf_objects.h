@@ -45,10 +45,18 @@ struct ElfLoad {
   bool is_code = false;
 };
 
+/// A program's thread-local variables: each thread has a block of them, beside its thread pointer.
+/// (Those of libraries are wherever the dynamic linker finds room.)
+struct ElfThreadBlock {
+  int64_t begin = 0;                   // from the thread pointer on
+  std::vector<ElfVariable> variables;  // `address`: from the block's beginning on
+};
+
 struct ElfObjects {
   std::vector<ElfLoad> loads;
   std::vector<ElfVariable> sections;   // that hold data in memory
   std::vector<ElfVariable> variables;  // in the order of addresses, larger ones first
+  ElfThreadBlock thread_block;         // of a library: empty
   std::vector<ElfFunction> allocators;
   std::vector<ElfConstructEdge> construct_edges;
   /// Where functions begin, in ascending order: by the table of the unwinder, which stripped files

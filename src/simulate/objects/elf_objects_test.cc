@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <thread>
 
 #include "base/file.h"
 
@@ -20,6 +21,11 @@ extern "C" {
 // What the test looks for in its own file.
 extern uint64_t elf_objects_test_table[37];
 uint64_t elf_objects_test_table[37] = {1};
+// In a block of each thread.
+extern thread_local uint64_t elf_objects_test_first[5];
+thread_local uint64_t elf_objects_test_first[5] = {1};
+extern thread_local char elf_objects_test_aligned[64];
+alignas(64) thread_local char elf_objects_test_aligned[64];
 int elf_objects_test_function();
 int elf_objects_test_function() {
   return 1;
@@ -76,6 +82,28 @@ TEST(ElfObjects, FindWhereFunctionsBegin) {
   const uint64_t bias = loaded_at - table->address;
   EXPECT_TRUE(std::binary_search(elf->functions.begin(), elf->functions.end(), begin - bias));
   EXPECT_TRUE(std::is_sorted(elf->functions.begin(), elf->functions.end()));
+}
+
+/// The compiler knows where a thread's own variables are, in whichever thread.
+TEST(ElfObjects, FindVariablesOfThreads) {
+  const MappedFile file = own_file();
+  const Result<ElfObjects> elf = parse_elf_objects(file.bytes());
+  ASSERT_TRUE(elf);
+  const auto check = [&](const char* name, const void* there) {
+    const auto found = std::ranges::find(elf->thread_block.variables, name, &ElfVariable::name);
+    ASSERT_NE(found, elf->thread_block.variables.end()) << name;
+    const auto pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+    const auto begin = static_cast<uint64_t>(elf->thread_block.begin);
+    EXPECT_EQ(pointer + begin + found->address, reinterpret_cast<uint64_t>(there)) << name;
+  };
+  const auto check_both = [&] {
+    check("elf_objects_test_first", elf_objects_test_first);
+    check("elf_objects_test_aligned", elf_objects_test_aligned);
+  };
+  check_both();
+  std::thread(check_both).join();
+  EXPECT_TRUE(std::ranges::none_of(
+      elf->variables, [](const ElfVariable& one) { return one.name == "elf_objects_test_first"; }));
 }
 
 TEST(ElfObjects, RefuseWhatIsNone) {
