@@ -205,7 +205,7 @@ class Campaign(ScanTest):
         self.assertIn("2 changed", self.culprit("scan", "status").stdout)
         self.assertIn("2 cells", self.culprit("scan", "run").stderr)
         self.plan("counted.cc", text, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 4, 5]")
-        self.assertIn("1 cells", self.culprit("scan", "run").stderr)
+        self.assertIn("1 cell in", self.culprit("scan", "run").stderr)
         self.assertEqual(len(self.values()["O2"]), 3)
         self.culprit("scan", "forget", "--setup", "O2")
         self.assertIn("3 missing", self.culprit("scan", "status").stdout)
@@ -296,7 +296,7 @@ int main(int, char** argv) {
         with open(self.folder / "scan.toml", "a") as plan:
             plan.write('[expect]\ninstructions = ">= 6"\n')
         done = self.culprit("scan", "run", status=1)
-        self.assertIn("1 cells are not as expected", done.stderr)
+        self.assertIn("1 cell not as expected", done.stderr)
         self.assertRegex(self.culprit("scan", "status").stdout,
                          r"counted O2 1: instructions >= 6: \d is not >= 6")
 

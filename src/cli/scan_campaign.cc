@@ -28,7 +28,7 @@ std::string format_seconds(double seconds) {
 
 std::string describe_outcome(const scan::ScanOutcome& outcome) {
   return fmt::format(
-      "{} cells in {}{}{}", outcome.done, format_seconds(outcome.elapsed_s),
+      "{} in {}{}{}", scan::count_cells(outcome.done), format_seconds(outcome.elapsed_s),
       outcome.failed > 0 ? fmt::format(", {} failed (culprit scan status)", outcome.failed) : "",
       outcome.kept > 0 ? fmt::format("; {} were there", outcome.kept) : "");
 }
@@ -57,9 +57,9 @@ Result<scan::ScanOutcome> run_with_progress(const scan::ScanOptions& options, bo
         fmt::format("interrupted: {}; {} are left: the same command goes on", what, outcome.left)};
   }
   if (outcome.unsure > 0 && !quiet) {
-    print_message(fmt::format(
-        "the times of {} cells are less certain than within {} %: the machine is not quiet",
-        outcome.unsure, options.setting.plan.time_percent));
+    print_message(
+        fmt::format("the times of {} are less certain than within {} %: the machine is not quiet",
+                    scan::count_cells(outcome.unsure), options.setting.plan.time_percent));
   }
   if (!quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
   return outcome;
@@ -87,8 +87,8 @@ int run_scan_cells(const ScanCommand& command) {
       count_broken(options.setting.plan, options.output, command.label);
   if (!broken) return fail(broken.error());
   if (broken->unexpected > 0 && !command.quiet) {
-    print_message(
-        fmt::format("{} cells are not as expected (culprit scan status)", broken->unexpected));
+    print_message(fmt::format("{} not as expected (culprit scan status)",
+                              scan::count_cells(broken->unexpected)));
   }
   if (broken->advice > 0 && !command.quiet) {
     print_message(
@@ -128,7 +128,7 @@ int run_scan_forget(const ScanCommand& command) {
                scan::is_wanted(cell.name.program, command.choice.programs);
       });
   if (!forgotten) return fail(forgotten.error());
-  print_message(fmt::format("{} cells forgotten", *forgotten));
+  print_message(fmt::format("{} forgotten", scan::count_cells(*forgotten)));
   return 0;
 }
 

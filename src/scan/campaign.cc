@@ -74,8 +74,8 @@ void CampaignStatus::add(const std::string& cell, std::string_view state,
 
 std::string print_status_text(const CampaignStatus& status, size_t limit) {
   return fmt::format(
-             "{}: {} cells: {} done, {} failed, {} changed, {} missing{}\n", printable(status.file),
-             status.cells, status.done, status.failed, status.changed, status.missing,
+             "{}: {}: {} done, {} failed, {} changed, {} missing{}\n", printable(status.file),
+             count_cells(status.cells), status.done, status.failed, status.changed, status.missing,
              status.unexpected > 0 ? fmt::format("; {} not as expected", status.unexpected) : "") +
          list_lines(describe(status.problems), limit);
 }
@@ -186,8 +186,9 @@ Verification verify_cells(const std::vector<Cell>& cells,
 }
 
 std::string print_verification_text(const Verification& verification, size_t limit) {
-  return fmt::format("{}: {} cells, {} measured: {} problems\n", printable(verification.file),
-                     verification.cells, verification.measured, verification.problems.size()) +
+  return fmt::format("{}: {}, {} measured: {} problem{}\n", printable(verification.file),
+                     count_cells(verification.cells), verification.measured,
+                     verification.problems.size(), verification.problems.size() == 1 ? "" : "s") +
          list_lines(describe(verification.problems), limit);
 }
 

@@ -1,6 +1,7 @@
 #include "scan/cells.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "base/number.h"
@@ -74,6 +75,10 @@ std::vector<Cell> find_cells(const Profile& profile) {
               [](const Point& a, const Point& b) { return a.runs < b.runs; });
   }
   return cells;
+}
+
+std::string count_cells(size_t cells) {
+  return fmt::format("{} cell{}", cells, cells == 1 ? "" : "s");
 }
 
 std::string find_last_label(const std::vector<Cell>& cells) {

@@ -36,6 +36,9 @@ struct Cell {
 /// latest counts. Cells of one name but of several labels are several.
 std::vector<Cell> find_cells(const Profile& profile);
 
+/// "1 cell", "32 cells".
+std::string count_cells(size_t cells);
+
 /// The label of what was measured last.
 std::string find_last_label(const std::vector<Cell>& cells);
 

@@ -144,8 +144,8 @@ std::string print_changes(const Comparison& comparison, const History& history, 
       static_cast<size_t>(std::count_if(comparison.changes.begin(), comparison.changes.end(),
                                         [](const Change& one) { return growth(one) > 0; }));
   std::string out = fmt::format(
-      "{} cells cost more in B, {} less, {} the same{}; geometric mean of B/A {:.4g}\n", worse,
-      comparison.changes.size() - worse, comparison.equal,
+      "{} cost more in B, {} less, {} the same{}; geometric mean of B/A {:.4g}\n",
+      count_cells(worse), comparison.changes.size() - worse, comparison.equal,
       comparison.unpaired > 0
           ? fmt::format(", {} are of one side only or have no value", comparison.unpaired)
           : "",
@@ -230,7 +230,8 @@ std::string print_trend(const std::vector<TrendStep>& steps, const History& hist
   for (size_t i = 0; i < steps.size(); ++i) {
     const TrendStep& step = steps[i];
     if (i == 0) {
-      out += fmt::format("\n{}   {}   {} cells\n", printable(step.label), step.date, step.cells);
+      out += fmt::format("\n{}   {}   {}\n", printable(step.label), step.date,
+                         count_cells(step.cells));
     } else if (step.comparison.changes.empty()) {
       ++quiet;
     } else {

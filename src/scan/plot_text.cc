@@ -171,9 +171,10 @@ std::string print_plot_text(const Answer& answer, const PlotOptions& options,
     out += print_labelled("Peak", peak, style);
   }
   if (!answer.failures.empty()) {
-    out += print_labelled(
-        "Failed",
-        fmt::format("{} cells have no value: culprit scan status", answer.failures.size()), style);
+    out += print_labelled("Failed",
+                          fmt::format("of {} there is no value: culprit scan status",
+                                      count_cells(answer.failures.size())),
+                          style);
   }
   return out;
 }
