@@ -8,7 +8,13 @@
 // run. Blocks weigh as the instructions that they executed, edges as they were taken, programs
 // alike; of time alone ratios are compared, after one factor per function that an oracle sets (the
 // weighted median), with and without the frequency class that this factor is right for by
-// definition. At last, what a function of 3,000 blocks takes.
+// definition. Programs at odd places of the command line may have been used to choose how
+// frequencies are estimated, those at even places not: the tables have both.
+//
+// Samples of a class of blocks that run equally often scatter as Poisson's counts do: "of classes
+// alone" is the share that they would have within 10 % by that, expected from the truth. At last,
+// histograms of errors (as DCPI's figures 8 to 10), what the confidences hold, and what a function
+// of 3,000 blocks takes.
 
 #include <algorithm>
 #include <cmath>
@@ -30,9 +36,19 @@ namespace {
 
 constexpr double kBounds[] = {5, 10, 15, 25, 50};
 
+/// What became of the histograms' bars: errors of +-2.5 %, up to 7.5 %, ..., all beyond 47.5 %.
+constexpr int kBars = 21;
+using Bars = std::array<double, kBars>;
+
 /// Errors [%], each with its weight.
 struct Errors {
   std::vector<std::pair<double, double>> blocks, edges, without_scale;
+  std::array<std::vector<std::pair<double, double>>, 3> by_confidence;
+  Bars block_bars{}, edge_bars{};
+
+  static void add_bar(double error, double weight, Bars& bars) {
+    bars[static_cast<size_t>(std::clamp(std::lround(error / 5), -10L, 10L) + 10)] += weight;
+  }
 
   static double within(const std::vector<std::pair<double, double>>& errors, double percent) {
     double all = 0, good = 0;
@@ -116,27 +132,78 @@ void compare(const HotFunction& function, const FunctionFlow& estimate, bool is_
   for (uint32_t block = 0; block < graph.blocks; ++block) {
     const double runs = function.truth.runs(block);
     if (!(runs > 0)) continue;
-    const std::pair<double, double> error{100 * std::abs(factor * estimate.runs(block) / runs - 1),
-                                          runs * size(block)};
+    const double off = 100 * (factor * estimate.runs(block) / runs - 1);
+    const std::pair<double, double> error{std::abs(off), runs * size(block)};
     errors.blocks.push_back(error);
+    Errors::add_bar(off, error.second, errors.block_bars);
+    const Confidence confidence =
+        estimate.blocks[block] ? estimate.blocks[block]->confidence : Confidence::low;
+    errors.by_confidence[static_cast<size_t>(confidence)].push_back(error);
     if (classes.blocks[block] != scale_class) errors.without_scale.push_back(error);
   }
   for (size_t i = 0; i < graph.edges.size(); ++i) {
     if (!function.truth.edges[i] || !(function.truth.edges[i]->runs.value > 0)) continue;
     const double runs = function.truth.edges[i]->runs.value;
     const double seen = estimate.edges[i] ? estimate.edges[i]->runs.value : 0;
-    errors.edges.emplace_back(100 * std::abs(factor * seen / runs - 1), runs);
+    const double off = 100 * (factor * seen / runs - 1);
+    errors.edges.emplace_back(std::abs(off), runs);
+    Errors::add_bar(off, runs, errors.edge_bars);
   }
 }
 
-using Rows = std::map<std::string, std::vector<std::array<double, 5>>>;  // by row: programs
+/// The part of executed instructions whose class would be within 10 % by its own samples.
+double find_share_of_classes(const std::vector<HotFunction>& functions, double period) {
+  double all = 0, good = 0;
+  for (const HotFunction& function : functions) {
+    const FrequencyClasses classes = find_frequency_classes(function.graph->graph);
+    std::vector<double> executed(classes.count);
+    for (uint32_t block = 0; block < function.graph->graph.blocks; ++block) {
+      const Block& where = function.graph->code.blocks[block];
+      executed[classes.blocks[block]] +=
+          function.truth.runs(block) * static_cast<double>(where.last - where.first);
+    }
+    for (const double of_class : executed) {
+      if (!(of_class > 0)) continue;
+      const double mean = of_class / period;
+      double within = 0;  // the chance of a count from 0.9 to 1.1 of the mean
+      for (double k = std::ceil(0.9 * mean); k <= 1.1 * mean; ++k) {
+        within += std::exp(k * std::log(mean) - mean - std::lgamma(k + 1));
+      }
+      all += of_class;
+      good += of_class * within;
+    }
+  }
+  return 100 * good / all;
+}
+
+struct Rows {
+  std::map<std::string, std::vector<std::array<double, 5>>> shares;  // by row: programs
+  std::map<std::string, Bars> bars;                                  // each program adds up to 1
+};
 
 void note(const std::string& name, const std::vector<std::pair<double, double>>& errors,
           Rows& rows) {
   if (errors.empty()) return;
   std::array<double, 5> shares{};
   for (size_t i = 0; i < 5; ++i) shares[i] = Errors::within(errors, kBounds[i]);
-  rows[name].push_back(shares);
+  rows.shares[name].push_back(shares);
+}
+
+void note(const std::string& name, const Errors& errors, Rows& rows) {
+  note(name + ", blocks", errors.blocks, rows);
+  note(name + ", edges", errors.edges, rows);
+  for (const auto& [kind, bars] :
+       {std::pair{", blocks", &errors.block_bars}, std::pair{", edges", &errors.edge_bars}}) {
+    double all = 0;
+    for (const double bar : *bars) all += bar;
+    for (size_t i = 0; all > 0 && i < bars->size(); ++i) {
+      rows.bars[name + kind][i] += (*bars)[i] / all;
+    }
+  }
+  for (const Confidence confidence : {Confidence::low, Confidence::medium, Confidence::high}) {
+    note(name + ", confidence " + word_of(confidence),
+         errors.by_confidence[static_cast<size_t>(confidence)], rows);
+  }
 }
 
 bool measure(const char* path, Rows& rows) {
@@ -190,8 +257,9 @@ bool measure(const char* path, Rows& rows) {
     }
     char name[64];
     std::snprintf(name, sizeof name, "%6.0f instructions sampled", samples);
-    note(std::string(name) + ", blocks", errors.blocks, rows);
-    note(std::string(name) + ", edges", errors.edges, rows);
+    note(name, errors, rows);
+    const double limit = find_share_of_classes(functions, executed / samples);
+    rows.shares[std::string(name) + ", of classes alone"].push_back({NAN, limit, NAN, NAN, NAN});
   }
   Errors errors;
   for (const HotFunction& function : functions) {
@@ -199,9 +267,8 @@ bool measure(const char* path, Rows& rows) {
             make_function_flow(*function.graph, ExecutionSource::time, function.time, {}, false),
             true, errors);
   }
-  note("time alone: ratios, blocks", errors.blocks, rows);
+  note("time alone: ratios", errors, rows);
   note("time alone: ratios, without class of scale", errors.without_scale, rows);
-  note("time alone: ratios, edges", errors.edges, rows);
   std::printf("%-40s %4zu functions, within 10 %%: %3.0f %% by time, edges %3.0f %%\n", path,
               functions.size(), Errors::within(errors.blocks, 10),
               Errors::within(errors.edges, 10));
@@ -240,30 +307,59 @@ void time_large_functions() {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Rows rows;
-  bool is_good = true;
-  for (int i = 1; i < argc; ++i) is_good = measure(argv[i], rows) && is_good;
-  if (!rows.empty()) {
-    std::printf(
-        "\n%% of executed instructions (edges: of taken edges) whose frequency is within\n"
-        "%-44s",
-        "");
-    for (const double bound : kBounds) std::printf(" %4.0f %%", bound);
-    std::printf("\n");
-    for (const auto& [name, programs] : rows) {
-      std::printf("%-44s", name.c_str());
-      for (size_t i = 0; i < 5; ++i) {
-        double sum = 0;
-        for (const auto& shares : programs) sum += shares[i];
-        std::printf(" %6.0f", sum / static_cast<double>(programs.size()));
+void print_shares(const char* what, const Rows& rows) {
+  if (rows.shares.empty()) return;
+  std::printf(
+      "\n%s: %% of executed instructions (edges: of taken edges) whose frequency is within\n%-48s",
+      what, "");
+  for (const double bound : kBounds) std::printf(" %4.0f %%", bound);
+  std::printf(" programs\n");
+  for (const auto& [name, programs] : rows.shares) {
+    std::printf("%-48s", name.c_str());
+    for (size_t i = 0; i < 5; ++i) {
+      double sum = 0;
+      for (const auto& shares : programs) sum += shares[i];
+      const double mean = sum / static_cast<double>(programs.size());
+      if (std::isnan(mean)) {
+        std::printf("      -");
+      } else {
+        std::printf(" %6.0f", mean);
       }
-      std::printf("\n");
+    }
+    std::printf(" %8zu\n", programs.size());
+  }
+}
+
+void print_bars(const char* what, const Rows& rows) {
+  if (rows.bars.empty()) return;
+  std::printf("\n%s: %% of executed instructions by error; columns 5 points wide\n%-34s", what, "");
+  for (int bar = 0; bar < kBars; ++bar) {
+    std::printf(" %s%*d", bar == 0 ? "<=" : bar + 1 == kBars ? ">=" : "", 3, 5 * (bar - kBars / 2));
+  }
+  std::printf("\n");
+  for (const auto& [name, bars] : rows.bars) {
+    std::printf("%-34s", name.c_str());
+    double all = 0;
+    for (const double bar : bars) all += bar;
+    for (int bar = 0; bar < kBars; ++bar) {
+      std::printf(" %*.0f", bar == 0 ? 5 : 3, 100 * bars[static_cast<size_t>(bar)] / all);
     }
     std::printf("\n");
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Rows seen, kept_out;
+  bool is_good = true;
+  for (int i = 1; i < argc; ++i) {
+    is_good = measure(argv[i], i % 2 == 1 ? seen : kept_out) && is_good;
+  }
+  print_shares("seen", seen);
+  print_shares("kept out", kept_out);
+  print_bars("kept out", kept_out);
+  std::printf("\n");
   time_large_functions();
   return is_good ? 0 : 1;
 }

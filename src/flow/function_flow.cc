@@ -24,6 +24,9 @@ struct Sampled {
   }
 };
 
+/// In larger functions the costs of flows have two pieces: more of them take too long.
+constexpr uint32_t kMostPiecewise = 1000;
+
 class FlowMaker {
  public:
   FlowMaker(const FunctionGraph& function, ExecutionSource source,
@@ -128,20 +131,29 @@ class FlowMaker {
     return sums;
   }
 
-  /// What the samples say by themselves, and how sure they are of it.
-  [[nodiscard]] std::vector<FlowTarget> make_targets(const std::vector<Sampled>& blocks,
-                                                     double of_one_sample) const {
-    std::vector<FlowTarget> targets(graph_.blocks);
+  /// What a block's flow costs by its samples. All blocks of a class have the same flow, so that
+  /// of one of them is asked what all of their samples say.
+  [[nodiscard]] std::vector<FlowCost> make_costs(const FrequencyClasses& classes,
+                                                 const std::vector<Sampled>& by_class,
+                                                 double of_one_sample) const {
+    std::vector<FlowCost> costs(graph_.blocks);
+    std::vector<bool> is_asked(classes.count);
     for (uint32_t block = 0; block < graph_.blocks; ++block) {
-      const Sampled& seen = blocks[block];
-      targets[block].runs = seen.value / seen.instructions;
-      // Time per instruction differs from block to block for reasons that more samples do not
-      // tell: there each block has the same say.
-      const double error =
-          std::sqrt(std::max(seen.variance, of_one_sample * of_one_sample)) / seen.instructions;
-      targets[block].weight = flow_.source == ExecutionSource::time ? 1 : 1 / error;
+      const uint32_t number = classes.blocks[block];
+      if (is_asked[number]) continue;
+      is_asked[number] = true;
+      const Sampled& all = by_class[number];
+      // Samples of one period each stand for a sum whose error is that of Poisson's counts.
+      const double of_one = all.value > 0 ? all.variance / all.value : of_one_sample;
+      const double runs_of_one = of_one / all.instructions;
+      const double samples = all.value / of_one;
+      costs[block] =
+          graph_.blocks <= kMostPiecewise
+              ? cost_of_samples(samples, runs_of_one)
+              : cost_of_difference(samples * runs_of_one,
+                                   1 / (std::sqrt(std::max(1.0, samples)) * runs_of_one));
     }
-    return targets;
+    return costs;
   }
 
   void fit() {
@@ -150,13 +162,13 @@ class FlowMaker {
     for (const Sampled& block : blocks) all.add(block);
     if (all.samples == 0 || !(all.value > 0)) return;
     const double of_one_sample = all.value / static_cast<double>(all.samples);
-    const std::vector<FlowTarget> targets = make_targets(blocks, of_one_sample);
     const FrequencyClasses classes = find_frequency_classes(graph_);
     std::vector<Sampled> by_class(classes.count);
     for (uint32_t block = 0; block < graph_.blocks; ++block) {
       by_class[classes.blocks[block]].add(blocks[block]);
     }
-    const std::optional<BlockFlow> fitted = fit_circulation(graph_, targets);
+    const std::optional<BlockFlow> fitted =
+        fit_circulation(graph_, make_costs(classes, by_class, of_one_sample));
     const bool is_time = flow_.source == ExecutionSource::time;
     double unit = 1;
     if (is_time) {
