@@ -244,7 +244,7 @@ void add_stalls(const Profile& profile, const FactsLookup& facts, const Template
   if (!evidence || annotation.inlined) return;
   CodeIndex code(profile, facts);
   CodeFlow code_flow(code);
-  FlowFinder flows(code_flow, find_executions(profile, facts));
+  FlowFinder flows(code_flow, evidence->find_executions(facts));
   std::set<size_t> used;
   for (uint32_t image = 0; image < profile.images.size(); ++image) {
     const ImageFacts* const known = code.facts(ImageId(image));

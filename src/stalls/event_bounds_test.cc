@@ -8,77 +8,13 @@
 
 #include "base/program_files.h"
 #include "flow/test_graph.h"
-#include "model/builder.h"
-#include "stalls/stall_summary.h"
+#include "stalls/test_profile.h"
 #include "templates/find_template.h"
 
 namespace culprit {
 namespace {
 
 using namespace std::string_literals;
-
-/// A profile of one function, `made`, at 1000.
-class MadeProfile {
- public:
-  MadeProfile(const std::string& architecture, const std::string& bytes) {
-    Profile& profile = builder_.profile();
-    profile.machine.architecture = architecture;
-    Image image;
-    image.kind = ImageKind::program;
-    image.path = builder_.intern("/made");
-    profile.images = {image};
-    builder_.begin_run();
-    context_ = builder_.intern_context({});
-    facts_.architecture = architecture;
-    facts_.segments = {{FileOffset(0), bytes.size(), LinkAddress(0x1000)}};
-    FunctionFact function;
-    function.begin = FileOffset(0);
-    function.end = FileOffset(bytes.size());
-    function.name = facts_.strings.intern("made");
-    function.linkage_name = function.file = facts_.strings.intern("");
-    facts_.functions = {function};
-    facts_.code = {{FileOffset(0), bytes}};
-  }
-
-  struct Seen {
-    uint64_t samples;
-    uint64_t value;
-  };
-  /// Each event from now on had a counter all the time, and the profile says so.
-  void say_running_time() { says_running_time_ = true; }
-
-  /// `period`: 0: varying.
-  void add(const std::string& name, uint64_t period, const std::map<uint64_t, Seen>& seen) {
-    Profile& profile = builder_.profile();
-    Event event;
-    event.name = builder_.intern(name);
-    event.engine = builder_.intern("pmu");
-    event.encoding = builder_.intern("");
-    event.unit = name == "cycles" ? Unit::cycles : Unit::events;
-    event.provenance = Provenance::sampled;
-    event.period = period;
-    const EventId id(profile.events.size());
-    profile.events.push_back(event);
-    for (const auto& [offset, one] : seen) {
-      builder_.add(context_, {ImageId(0u), FileOffset(offset)}, id, one.samples, one.value);
-    }
-    if (says_running_time_) profile.counts.push_back({context_, id, 0, 0, 0, 1000, 1000});
-  }
-
-  StallSummary summarize(const Template& cpu) {
-    builder_.take_counts();
-    const Result<StallSummary> summary =
-        make_stall_summary(builder_.profile(), [this](ImageId) { return &facts_; }, cpu, "made");
-    EXPECT_TRUE(summary);
-    return *summary;
-  }
-
- private:
-  ProfileBuilder builder_;
-  ContextId context_;
-  ImageFacts facts_;
-  bool says_running_time_ = false;
-};
 
 double share(const StallSummary& summary, const CauseCycles& cycles, StallCause cause) {
   return cycles[static_cast<size_t>(cause)] / summary.cycles;

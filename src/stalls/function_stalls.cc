@@ -81,8 +81,7 @@ FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvid
   const FunctionGraph& function = *flow.function;
   std::map<std::optional<uint32_t>, std::vector<size_t>> regions;
   for (uint32_t block = 0; block < function.graph.blocks; ++block) {
-    std::optional<uint32_t> loop = function.loops.innermost[block];
-    if (loop && !function.loops.loops[*loop].is_innermost) loop.reset();
+    const std::optional<uint32_t> loop = find_region(function, block);
     for (size_t i = function.code.blocks[block].first; i < function.code.blocks[block].last; ++i) {
       regions[loop].push_back(i);
     }

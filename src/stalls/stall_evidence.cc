@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 
 #include "branches/branch_events.h"
-#include "branches/branch_scale.h"
+#include "branches/event_names.h"
 #include "model/counts.h"
 #include "model/engine.h"
 #include "print/event_display.h"
@@ -108,6 +109,11 @@ StaticCycles& StaticCycles::operator+=(const StaticCycles& more) {
   return *this;
 }
 
+std::optional<uint32_t> find_region(const FunctionGraph& function, uint32_t block) {
+  const std::optional<uint32_t> loop = function.loops.innermost[block];
+  return loop && function.loops.loops[*loop].is_innermost ? loop : std::nullopt;
+}
+
 PartBounds add_up_bounds(const std::vector<const InstructionEvidence*>& parts,
                          const EventBoundsByCause& events) {
   PartBounds sum;
@@ -157,7 +163,9 @@ Result<StallEvidence> StallEvidence::make(const Profile& profile, const Template
   made.find_model_events();
   made.rules_ = make_event_rules(profile, cpu);
   made.dispatch_width_ = cpu.name.empty() ? kWidestDispatch : cpu.dispatch_width;
-  made.has_scaled_branches_ = has_branch_records(profile) && find_branch_scale(profile).is_scaled;
+  made.has_timed_branches_ =
+      std::any_of(profile.branch_counts.begin(), profile.branch_counts.end(),
+                  [](const BranchCount& one) { return one.timed > 0 && one.cycles > 0; });
   return made;
 }
 
@@ -165,7 +173,54 @@ bool StallEvidence::has_best(ExecutionSource source) const {
   if (has_model()) return true;
   if (!is_in_cycles_) return false;
   return source == ExecutionSource::counted || source == ExecutionSource::sampled ||
-         (source == ExecutionSource::branch_records && has_scaled_branches_);
+         (source == ExecutionSource::branch_records && has_timed_branches_);
+}
+
+ExecutionEvents StallEvidence::find_executions(const FactsLookup& facts) const {
+  ExecutionEvents best = culprit::find_executions(*profile_, facts);
+  if (best.source == ExecutionSource::branch_records && !has_best(best.source)) {
+    ExecutionEvents other = culprit::find_executions(*profile_, facts, ExecutionSource::sampled);
+    if (other.source == ExecutionSource::sampled) return other;
+  }
+  return best;
+}
+
+std::vector<double> StallEvidence::find_scales(
+    ImageId image, const FunctionFlow& flow, const ExecutionEvents& executions,
+    const std::vector<InstructionEvidence>& measured) const {
+  const FunctionGraph& function = *flow.function;
+  const Disassembly& code = function.code;
+  std::vector<double> scales(function.graph.blocks, 1);
+  if (executions.source != ExecutionSource::branch_records) return scales;
+  const Profile& records = executions.profile();
+  struct Cycles {
+    double measured = 0;
+    double recorded = 0;
+  };
+  std::map<std::optional<uint32_t>, Cycles> regions;
+  for (uint32_t block = 0; block < function.graph.blocks; ++block) {
+    Cycles& of_region = regions[find_region(function, block)];
+    for (size_t i = code.blocks[block].first; i < code.blocks[block].last; ++i) {
+      of_region.measured += measured[i].cycles;
+    }
+  }
+  const auto add = [&](const Location& at, size_t event, const Sum& sum) {
+    if (records.strings.text(records.events[event].name) != branch_events::kCycles) return;
+    const auto block = find_block(code.blocks, code.to_link(at.offset));
+    if (!block) return;
+    regions[find_region(function, static_cast<uint32_t>(*block))].recorded +=
+        static_cast<double>(sum.value) * records.events[event].scale;
+  };
+  for (const Histogram& histogram : records.histograms) {
+    if (histogram.image != image) continue;
+    for_each_count_within(records, histogram, code.to_offset(code.instructions.front().address),
+                          code.to_offset(code.instructions.back().end()), add);
+  }
+  for (uint32_t block = 0; block < function.graph.blocks; ++block) {
+    const Cycles& of_region = regions[find_region(function, block)];
+    scales[block] = of_region.recorded > 0 ? of_region.measured / of_region.recorded : 0;
+  }
+  return scales;
 }
 
 std::vector<std::string> StallEvidence::event_names() const {
@@ -249,15 +304,18 @@ FunctionEvidence StallEvidence::find(ImageId image, const FunctionFlow& flow,
     };
     for_each_count_within(*profile_, histogram, begin, end, add);
   }
+  const std::vector<double> scales = find_scales(image, flow, executions, all.instructions);
   for (uint32_t block = 0; block < code.blocks.size(); ++block) {
-    const double most = find_most_executions(flow, block);
+    const double most = find_most_executions(flow, block) * scales[block];
     for (size_t i = code.blocks[block].first; i < code.blocks[block].last; ++i) {
-      all.bounded[i].executions = all.has_best ? most : kNoBound;
+      all.bounded[i].executions = all.has_best && scales[block] > 0 ? most : kNoBound;
+      if (i < flow.instructions.size()) {
+        all.instructions[i].executions = flow.instructions[i] * scales[block];
+      }
     }
   }
   for (size_t i = 0; i < count; ++i) {
     InstructionEvidence& one = all.instructions[i];
-    if (i < flow.instructions.size()) one.executions = flow.instructions[i];
     const CodeFeatures features = find_features(code.instructions[i]);
     all.bounded[i].features = features;
     if (!has_model()) {

@@ -63,7 +63,7 @@ class Summarizer {
              const std::string& part)
       : code_(profile, facts),
         code_flow_(code_),
-        flows_(code_flow_, find_executions(profile, facts)),
+        flows_(code_flow_, evidence.find_executions(facts)),
         evidence_(evidence),
         part_(part),
         loop_(parse_hexadecimal(part)) {}

@@ -105,6 +105,10 @@ class SummaryText {
     text_ += "\n";
   }
 
+  [[nodiscard]] bool is_by_records() const {
+    return summary_.source == ExecutionSource::branch_records;
+  }
+
   void add_row(const std::string& label, long tenths) {
     text_ += fmt::format("  {:<44}{:>10}\n", label, format_tenths(tenths));
   }
@@ -248,7 +252,21 @@ class SummaryText {
                    style_.width, 2) +
                "\n";
     }
-    if (!summary_.has_best) {
+    if (is_by_records() && summary_.has_best) {
+      text_ += wrap(
+                   "Executions are those by which the cycles that the branch records have are the "
+                   "measured ones, in each innermost loop and in the rest of each function.",
+                   style_.width, 2) +
+               "\n";
+    }
+    if (is_by_records() && !summary_.has_best) {
+      text_ += wrap(
+                   "Branch records of this CPU have no cycles, so that nothing says how many "
+                   "executions one stands for, and the best case is not known: causes are ruled "
+                   "out by what the code is, and by events sampled beside time.",
+                   style_.width, 2) +
+               "\n";
+    } else if (!summary_.has_best) {
       text_ += wrap(
                    "Nothing says how often the code ran, so its best case is not known: causes "
                    "are ruled out by what the code is, and by events sampled beside time. culprit "
