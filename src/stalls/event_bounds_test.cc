@@ -25,18 +25,6 @@ std::vector<std::string> sources_of(const StallSummary& summary, StallCause caus
                       list_event_names(summary));
 }
 
-/// Whatever is known: all of the part is told, and no more than that.
-void expect_to_close(const StallSummary& summary) {
-  const Stalls& stalls = summary.tallied;
-  EXPECT_NEAR(stalls.best.total() - stalls.gain + stalls.explained + stalls.unexplained +
-                  stalls.untold + summary.kernel + summary.other,
-              summary.cycles, 1e-6 * summary.cycles);
-  double highest = 0;
-  for (const double high : stalls.high) highest += high;
-  EXPECT_LE(stalls.best.total() - stalls.gain, stalls.cycles + 1e-6);
-  EXPECT_LE(stalls.cycles, stalls.best.total() + highest + stalls.unexplained + 1e-6);
-}
-
 // fib, compiled for Arm, and what perf sampled of it on hardware (by `perf report` of
 // tests/testing/Inputs/fib2-aarch64.perf_data of github.com/llvm/llvm-lnt, whose other inputs have
 // the code): mispredictions have at most a third of the time; its memory is the stack only.

@@ -10,6 +10,7 @@
 #include "model/counts.h"
 #include "model/engine.h"
 #include "print/event_display.h"
+#include "stalls/port_chains.h"
 
 namespace culprit {
 namespace {
@@ -60,6 +61,8 @@ constexpr CapRule kCaps[] = {
     {"LLC-stores", StallCause::store_buffer, Largest::kMemory},
     {"LLC-load-misses", StallCause::bandwidth, Largest::kLine},
     {"LLC-store-misses", StallCause::bandwidth, Largest::kLine},
+    // Lines that prefetchers bring are no misses, but take their time on the way.
+    {"sim:bandwidth-cycles", StallCause::bandwidth, 1 + Largest::kModelError},
     // What the model has of these is in the best case; this is by how much it may err.
     {"sim:divider-cycles", StallCause::divider, Largest::kModelError},
     {"sim:port-cycles", StallCause::port, Largest::kModelError},
@@ -331,6 +334,7 @@ FunctionEvidence StallEvidence::find(ImageId image, const FunctionFlow& flow,
       one.most[index_of(StallCause::microcode)] += one.executions * LargestCosts::kMicrocode;
     }
   }
+  if (has_model()) move_ports_to_chains(*flow.function, all.instructions);
   return all;
 }
 

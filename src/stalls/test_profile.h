@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/builder.h"
+#include "model/engine.h"
 #include "stalls/stall_summary.h"
 
 namespace culprit {
@@ -35,6 +36,9 @@ class MadeProfile {
     facts_.code = {{FileOffset(0), bytes}};
   }
 
+  /// As if its file had been gone.
+  void lose_code() { facts_.code.clear(); }
+
   struct Seen {
     uint64_t samples;
     uint64_t value;
@@ -58,6 +62,22 @@ class MadeProfile {
       builder_.add(context_, {ImageId(0u), FileOffset(offset)}, id, one.samples, one.value);
     }
     if (says_running_time_) profile.counts.push_back({context_, id, 0, 0, 0, 1000, 1000});
+  }
+
+  /// An event of the software PMU, counted at each.
+  void add_counted(const std::string& name, const std::map<uint64_t, uint64_t>& values) {
+    Profile& profile = builder_.profile();
+    Event event;
+    event.name = builder_.intern(name);
+    event.engine = builder_.intern(word_of(Engine::simulate));
+    event.encoding = builder_.intern("");
+    event.unit = name.ends_with("-cycles") ? Unit::cycles : Unit::events;
+    event.provenance = Provenance::counted;
+    const EventId id(profile.events.size());
+    profile.events.push_back(event);
+    for (const auto& [offset, value] : values) {
+      builder_.add(context_, {ImageId(0u), FileOffset(offset)}, id, 0, value);
+    }
   }
 
   /// Records of `count` jumps of a loop, and of its rounds between them; `cycles` of all of them,
@@ -91,5 +111,17 @@ class MadeProfile {
   std::vector<FallThrough> runs_;
   bool says_running_time_ = false;
 };
+
+/// Whatever is known: all of the part is told, and no more than that.
+inline void expect_to_close(const StallSummary& summary) {
+  const Stalls& stalls = summary.tallied;
+  EXPECT_NEAR(stalls.best.total() - stalls.gain + stalls.explained + stalls.unexplained +
+                  stalls.untold + summary.kernel + summary.other,
+              summary.cycles, 1e-6 * summary.cycles);
+  double highest = 0;
+  for (const double high : stalls.high) highest += high;
+  EXPECT_LE(stalls.best.total() - stalls.gain, stalls.cycles + 1e-6);
+  EXPECT_LE(stalls.cycles, stalls.best.total() + highest + stalls.unexplained + 1e-6);
+}
 
 }  // namespace culprit
