@@ -18,14 +18,14 @@ namespace {
 
 class Collector {
  public:
-  Collector(Attributor& attributor, ImageId image)
-      : attributor_(attributor), facts_(attributor.facts()), image_(image) {}
+  Collector(CodeIndex& code, Attributor& attributor, ImageId image)
+      : code_(code), attributor_(attributor), facts_(attributor.facts()), image_(image) {}
 
   void add_ranges(const std::vector<FallThrough>& ranges) {
     for (const FallThrough& range : ranges) {
       if (range.image != image_ || range.to < range.from || range.count == 0) continue;
       starts_[range.from] += range.count;
-      ends_[FileOffset(std::max(range.to.value, range.to.value + 1))] += range.count;
+      ends_[find_end(range.to)] += range.count;
     }
     sweep();
   }
@@ -91,12 +91,15 @@ class Collector {
 
   void sweep() {
     uint64_t running = 0;
-    for (const FileOffset at : boundaries()) {
+    const std::vector<FileOffset> all = boundaries();
+    for (size_t i = 0; i < all.size(); ++i) {
+      const FileOffset at = all[i];
       if (const auto end = ends_.find(at); end != ends_.end()) running -= end->second;
       if (const auto start = starts_.find(at); start != starts_.end()) running += start->second;
       if (running == 0) continue;
       const CodePlace place = attributor_.find(at);
-      FunctionSamples::Line* line = find_line(place);
+      const uint64_t bytes = i + 1 < all.size() ? all[i + 1] - at : 0;
+      FunctionSamples::Line* line = find_line(place, running * bytes);
       if (line == nullptr) {
         ++unplaced_;
         continue;
@@ -106,8 +109,30 @@ class Collector {
     }
   }
 
-  /// nullptr where a line, or the declaration of a function that it is in, is unknown.
-  FunctionSamples::Line* find_line(const CodePlace& place) {
+  /// Of the instruction there; where it is not known it has one byte.
+  FileOffset find_end(FileOffset at) {
+    const uint32_t function = attributor_.find(at).function;
+    if (function != CodePlace::kNone) {
+      const auto [known, is_new] = instruction_ends_.try_emplace(function);
+      if (is_new) {
+        const FunctionFact& where = facts_.functions[function];
+        const Result<Disassembly> code =
+            code_.disassemble(image_, where.begin, where.end, Detail::flow);
+        if (code) {
+          for (const Instruction& one : code->instructions) {
+            known->second[code->to_offset(one.address)] = code->to_offset(one.end());
+          }
+        }
+      }
+      const auto end = known->second.find(at);
+      if (end != known->second.end()) return end->second;
+    }
+    return FileOffset(std::max(at.value, at.value + 1));
+  }
+
+  /// nullptr where a line, or the declaration of a function that it is in, is unknown. What it is
+  /// in has so many bytes more.
+  FunctionSamples::Line* find_line(const CodePlace& place, uint64_t bytes = 0) {
     if (place.function == CodePlace::kNone || place.line == CodePlace::kNone) return nullptr;
     std::vector<const InlineFact*> calls;  // outermost first
     for (uint32_t row = place.inlined; row != CodePlace::kNone;
@@ -122,20 +147,24 @@ class Collector {
         });
     if (!declared) return nullptr;
     FunctionSamples* samples = &functions_[name_of(function)];
+    samples->total += bytes;
     uint32_t declaration = function.line;
     for (const InlineFact* call : calls) {
       const LinePlace site = line_place(call->call_line, declaration, call->call_discriminator);
       samples = &samples->inlined[site][name_of(call->linkage_name, call->name)];
+      samples->total += bytes;
       declaration = call->line;
     }
     const LineFact& line = facts_.lines[place.line];
     return &samples->lines[line_place(line.line, declaration, line.discriminator)];
   }
 
+  CodeIndex& code_;
   Attributor& attributor_;
   const ImageFacts& facts_;
   ImageId image_;
   std::map<FileOffset, uint64_t> starts_, ends_;
+  std::map<uint32_t, std::map<FileOffset, FileOffset>> instruction_ends_;  // by function
   std::map<std::string, FunctionSamples> functions_;
   uint64_t unplaced_ = 0;
 };
@@ -151,7 +180,7 @@ Result<std::string> export_autofdo(const Profile& profile, const FactsLookup& fa
   if (attributor == nullptr) {
     return Error{"the profile has no symbols of '" + module + "'\ntry: culprit symbolize"};
   }
-  Collector collector(*attributor, image);
+  Collector collector(code, *attributor, image);
   collector.add_ranges(profile.fall_throughs);
   for (const BranchCount& branch : profile.branch_counts) collector.add_branch(branch);
   if (collector.empty()) {

@@ -71,14 +71,15 @@ TEST(Bolt, AnImageCanBeChosen) {
 // ---- AutoFDO. ----
 
 // By hand: line 10 ran once (range 1200-1214), lines 11 and 12 1 + 59 + 40 times, weigh
-// (called in line 13) and line 14 40 + 60 times. grind is declared in line 9, weigh in 4.
+// (called in line 13) and line 14 40 + 60 times. grind is declared in line 9, weigh in 4. Bytes: 16
+// once, 6 to 1216 100 times, 10 to 1220 40 times, 3 of weigh and 2 behind it 100 times.
 constexpr const char* kGrind =
-    "grind:401:1\n"
+    "grind:1516:1\n"
     " 1: 1\n"
     " 2: 100\n"
     " 3: 100\n"
     " 5: 100\n"
-    " 4: weigh:100\n"
+    " 4: weigh:300\n"
     "  1: 100\n";
 
 TEST(AutoFdo, CountsLinesFromTheDeclaration) {
@@ -95,7 +96,7 @@ TEST(AutoFdo, NamesWhoIsCalled) {
   facts.functions[1].linkage_name = facts.strings.intern("push");
   const auto text = export_autofdo(test.profile, test.lookup(), "mill");
   ASSERT_TRUE(text);
-  EXPECT_EQ(*text, std::string(kGrind) + "push:1:1\n 2: 1 grind:1\n");
+  EXPECT_EQ(*text, std::string(kGrind) + "push:0:1\n 2: 1 grind:1\n");
 }
 
 TEST(AutoFdo, PartsOfASplitFunctionAreOne) {
@@ -280,9 +281,9 @@ TEST(AutoFdo, IsReadByLlvmProfdata) {
   const std::string binary = folder->path() + "/mill.profdata";
   output_of("llvm-profdata-19 merge --sample -o " + binary + " " + path);
   const std::string shown = output_of("llvm-profdata-19 show --sample " + binary);
-  for (const char* part : {"Function: grind: 401, 1, 4 sampled lines",
-                           "4: inlined callee: weigh: 100, 0, 1 sampled lines",
-                           "Function: push: 1, 1, 1 sampled lines", "2: 1, calls: grind:1"}) {
+  for (const char* part : {"Function: grind: 1516, 1, 4 sampled lines",
+                           "4: inlined callee: weigh: 300, 0, 1 sampled lines",
+                           "Function: push: 0, 1, 1 sampled lines", "2: 1, calls: grind:1"}) {
     EXPECT_NE(shown.find(part), std::string::npos) << part << "\n" << shown;
   }
 }

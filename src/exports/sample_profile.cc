@@ -35,17 +35,8 @@ uint32_t duplication_factor(uint32_t discriminator) {
   return std::max<uint32_t>(1, first_number(without_first_number(discriminator)));
 }
 
-uint64_t FunctionSamples::total() const {
-  uint64_t sum = 0;
-  for (const auto& [place, line] : lines) sum += line.count;
-  for (const auto& [place, calls] : inlined) {
-    for (const auto& [name, samples] : calls) sum += samples.total();
-  }
-  return sum;
-}
-
 std::string FunctionSamples::write(const std::string& name) const {
-  std::string text = fmt::format("{}:{}:{}\n", name, total(), entered);
+  std::string text = fmt::format("{}:{}:{}\n", name, total, entered);
   write_body(1, text);
   return text;
 }
@@ -65,7 +56,7 @@ void FunctionSamples::write_body(size_t depth, std::string& text) const {
   for (const auto& [place, calls] : inlined) {
     for (const auto& [name, samples] : calls) {
       begin_line(place);
-      text += fmt::format("{}:{}\n", name, samples.total());
+      text += fmt::format("{}:{}\n", name, samples.total);
       samples.write_body(depth + 1, text);
     }
   }

@@ -3,11 +3,14 @@
 // LLVM's sample profile as text: counts of lines, relative to where their function is
 // declared, with inlined calls as profiles of their own inside.
 //
-//     grind:300:10          name : sum of all counts inside : times entered
+//     grind:2400:10         name : bytes of code executed, inlined ones, too : times entered
 //      2: 100               line 2 of the function
 //      3.1: 60 weigh:50     line 3, discriminator 1; calls weigh 50 times
-//      4: scale:140         at line 4 scale was inlined; sum of its counts
+//      4: scale:980         at line 4 scale was inlined; its part of the bytes
 //       1: 140
+//
+// The total tells compilers how hot a function is, beside what else could be inlined. Bytes are
+// what llvm-profgen has there: counts of lines would make a long line as hot as a short one.
 
 #include <compare>
 #include <cstdint>
@@ -37,10 +40,10 @@ struct FunctionSamples {
     std::map<std::string, uint64_t> calls;
   };
   uint64_t entered = 0;
+  uint64_t total = 0;  // bytes of code x executions, with those of what is inlined
   std::map<LinePlace, Line> lines;
   std::map<LinePlace, std::map<std::string, FunctionSamples>> inlined;
 
-  [[nodiscard]] uint64_t total() const;
   /// The text, beginning with the head that a function of its own has.
   [[nodiscard]] std::string write(const std::string& name) const;
 
