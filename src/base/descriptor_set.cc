@@ -1,5 +1,6 @@
 #include "base/descriptor_set.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 namespace culprit {
@@ -11,6 +12,11 @@ void DescriptorSet::add(int descriptor) {
   event.events = EPOLLIN;
   event.data.fd = descriptor;
   ::epoll_ctl(set_.get(), EPOLL_CTL_ADD, descriptor, &event);
+}
+
+bool DescriptorSet::is_readable() const {
+  pollfd set{set_.get(), POLLIN, 0};
+  return ::poll(&set, 1, 0) > 0;
 }
 
 }  // namespace culprit

@@ -13,6 +13,8 @@ class DescriptorSet {
   /// A closed descriptor leaves the set by itself.
   void add(int descriptor);
   [[nodiscard]] int get() const { return set_.get(); }
+  /// Whether one is readable now.
+  [[nodiscard]] bool is_readable() const;
 
  private:
   Fd set_;

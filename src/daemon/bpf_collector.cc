@@ -10,6 +10,12 @@ namespace culprit {
 
 namespace {
 
+// The longer, the more samples share an entry, and the fewer drains there are.
+constexpr uint64_t kUsuallyWithinNs = 20'000'000'000;
+// Compilers of code that has no file are asked for names while their processes live, and sets of
+// events take turns.
+constexpr uint64_t kSoonWithinNs = 4'000'000'000;
+
 class BpfCollector final : public Collector {
  public:
   BpfCollector(BpfSampler sampler, uint64_t period_ns, std::vector<DaemonEvent> events,
@@ -35,6 +41,12 @@ class BpfCollector final : public Collector {
     sampler_.drain(placer_);
     placer_.end_drain();
     attend_to_files();
+  }
+
+  [[nodiscard]] uint64_t drain_within_ns() const override {
+    if (sampler_.is_filling()) return 0;
+    const bool is_soon = placer_.watches_code() || sampler_.has_turns();
+    return is_soon ? kSoonWithinNs : kUsuallyWithinNs;
   }
 
   void change_periods() override { sampler_.change_periods(); }

@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "collect/perf/event_refusal.h"
 #include "collect/perf/perf_attr.h"
 #include "collect/perf/perf_targets.h"
@@ -100,48 +101,71 @@ bool is_online(int cpu) {
 }
 
 /// An event on one CPU, with the program attached.
+///
+/// What it has counted is read with drains only: the kernel asks the event's CPU for it by an
+/// interrupt, and so it does for a new period. Between drains the time that a period was set stands
+/// for the time that the event was on.
 struct Sampler {
   Sampler(int event, bpf_link* attached, uint64_t every)
-      : fd(event), link(attached), period(every) {}
+      : fd(event), link(attached), period(every), since_ns(read_clock_ns(CLOCK_MONOTONIC)) {}
   Sampler(Sampler&& other) noexcept
       : fd(other.fd),
         link(std::exchange(other.link, nullptr)),
         period(other.period),
-        passed(other.passed),
+        since_ns(other.since_ns),
+        spent_ns(other.spent_ns),
+        periods(other.periods),
         before(other.before) {}
   Sampler& operator=(Sampler&&) = delete;
   ~Sampler() { bpf_link__destroy(link); }
 
-  /// Adds what it counted since the last call to `passed`.
-  void read_new();
-  /// What passed since the last call; read before.
-  EventReading take() { return std::exchange(passed, {}); }
+  /// What it counted since the last call.
+  EventReading take();
   /// A new period of a clock, which begins now.
   void set_period(uint64_t period_ns);
   void enable(bool is_on) const {
     ::ioctl(fd, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
   }
 
+  void end_period();
+
   int fd;  // closed with its link
   bpf_link* link;
   uint64_t period;
-  EventReading passed;  // since it was drained last
-  EventReading before;  // the event's own counts when it was read last
+  uint64_t since_ns;       // the period has been what it is
+  uint64_t spent_ns = 0;   // since the last take()
+  uint64_t periods = 0;    // that were over in it
+  EventReading before;     // the event's own counts at the last take()
 };
 
-void Sampler::read_new() {
+/// What is left of a period is gone with it.
+void Sampler::end_period() {
+  const uint64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+  spent_ns += now_ns - since_ns;
+  periods += (now_ns - since_ns) / period;
+  since_ns = now_ns;
+}
+
+EventReading Sampler::take() {
+  end_period();
   uint64_t values[3] = {};  // value, time enabled, time running
-  if (::read(fd, values, sizeof values) != sizeof values) return;
-  const EventReading now{values[0], 0, values[1], values[2]};
-  passed.value += now.value - before.value;
-  passed.enabled_ns += now.enabled_ns - before.enabled_ns;
-  passed.running_ns += now.running_ns - before.running_ns;
-  // What is left of a period is gone with it.
-  passed.samples += (now.enabled_ns - before.enabled_ns) / period;
-  before = now;
+  if (::read(fd, values, sizeof values) != sizeof values) return {};
+  EventReading passed{values[0] - before.value, 0, values[1] - before.enabled_ns,
+                      values[2] - before.running_ns};
+  before = {values[0], 0, values[1], values[2]};
+  // A pause belongs to no period.
+  if (spent_ns != 0) {
+    passed.samples = static_cast<uint64_t>(static_cast<double>(periods) *
+                                           static_cast<double>(passed.enabled_ns) /
+                                           static_cast<double>(spent_ns));
+  }
+  spent_ns = 0;
+  periods = 0;
+  return passed;
 }
 
 void Sampler::set_period(uint64_t period_ns) {
+  end_period();
   if (::ioctl(fd, PERF_EVENT_IOC_PERIOD, &period_ns) == 0) period = period_ns;
 }
 
@@ -168,6 +192,7 @@ struct BpfSampler::State {
   [[nodiscard]] bool has_turn(const DaemonEvent& event) const {
     return event.turn == 0 || event.turn == turn;
   }
+  [[nodiscard]] size_t turns() const;
   void take_turns();
   void enable(bool is_on) const;
   void forget_names(SampleVisitor& to);
@@ -280,11 +305,15 @@ Result<void> BpfSampler::State::open_cpus() {
   return {};
 }
 
-void BpfSampler::State::take_turns() {
+size_t BpfSampler::State::turns() const {
   size_t sets = 0;
   for (const DaemonEvent& event : events) sets = std::max(sets, event.turn);
-  if (sets == 0) return;
-  turn = turn % sets + 1;
+  return sets;
+}
+
+void BpfSampler::State::take_turns() {
+  if (turns() == 0) return;
+  turn = turn % turns() + 1;
   enable(!is_paused);
 }
 
@@ -367,12 +396,10 @@ void BpfSampler::drain(SampleVisitor& visitor) {
   read_names(visitor);
   for (State::Cpu& cpu : state.cpus) {
     sample_set& set = state.sets[2 * static_cast<size_t>(cpu.number) + old];
-    cpu.clock.read_new();
-    cpu.clock.set_period(state.periods.draw(state.period_ns));
     std::vector<EventReading> readings{cpu.clock.take()};
+    cpu.clock.set_period(state.periods.draw(state.period_ns));
     readings[EVENT_TIME].value = readings[EVENT_TIME].enabled_ns;
     for (std::optional<Sampler>& event : cpu.events) {
-      if (event) event->read_new();
       readings.push_back(event ? event->take() : EventReading());
     }
     visitor.begin_cpu(set.counters, readings);
@@ -382,13 +409,29 @@ void BpfSampler::drain(SampleVisitor& visitor) {
   state.take_turns();
 }
 
+/// New entries take room in the buckets, those that they push out in the overflow. The sets are the
+/// kernel's to write meanwhile.
+bool BpfSampler::is_filling() const {
+  constexpr uint64_t kManyEntries = uint64_t{SAMPLE_BUCKETS} * SAMPLE_WAYS / 2;
+  constexpr uint64_t kManyEvicted = SAMPLE_OVERFLOW / 8;
+  const uint32_t active = __atomic_load_n(&state_->skeleton->bss->active_set, __ATOMIC_RELAXED) & 1;
+  return std::any_of(state_->cpus.begin(), state_->cpus.end(), [&](const State::Cpu& cpu) {
+    const sample_set& set = state_->sets[2 * static_cast<size_t>(cpu.number) + active];
+    return __atomic_load_n(&set.counters.misses, __ATOMIC_RELAXED) > kManyEntries ||
+           __atomic_load_n(&set.overflow_used, __ATOMIC_RELAXED) > kManyEvicted;
+  });
+}
+
+bool BpfSampler::has_turns() const {
+  return state_->turns() > 1;
+}
+
 void BpfSampler::forget_names() {
   state_->wants_new_names = true;
 }
 
 void BpfSampler::change_periods() {
   for (State::Cpu& cpu : state_->cpus) {
-    cpu.clock.read_new();
     cpu.clock.set_period(state_->periods.draw(state_->period_ns));
   }
 }
@@ -456,6 +499,12 @@ Result<BpfSampler> BpfSampler::start(uint64_t, std::vector<DaemonEvent>, bool) {
   return Error{kLeftOut};
 }
 void BpfSampler::drain(SampleVisitor&) {}
+bool BpfSampler::is_filling() const {
+  return false;
+}
+bool BpfSampler::has_turns() const {
+  return false;
+}
 void BpfSampler::forget_names() {}
 void BpfSampler::change_periods() {}
 void BpfSampler::read_names(SampleVisitor&) {}

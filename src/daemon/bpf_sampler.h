@@ -26,7 +26,7 @@ namespace culprit {
 /// What an event did on one CPU since the last drain.
 struct EventReading {
   uint64_t value = 0;    // how often it happened; of time: ns
-  uint64_t samples = 0;  // of time: how often its period, whichever it had, was over
+  uint64_t samples = 0;  // of time: how often its periods were over, by the time that each was set
   uint64_t enabled_ns = 0;
   uint64_t running_ns = 0;  // less than enabled: others had its counter
 };
@@ -58,6 +58,11 @@ class BpfSampler {
   ~BpfSampler();
 
   void drain(SampleVisitor& visitor);
+  /// Whether a CPU's set is to be drained soon, since it has no room for some seconds more. Asks no
+  /// kernel: it looks into the sets.
+  [[nodiscard]] bool is_filling() const;
+  /// Whether sets of events take turns, with each drain.
+  [[nodiscard]] bool has_turns() const;
   /// The next drain gives numbers of images and tasks anew: those of files and processes that are
   /// gone would be kept for ever.
   void forget_names();

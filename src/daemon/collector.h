@@ -23,8 +23,10 @@ class Collector {
   [[nodiscard]] virtual const char* name() const = 0;
   /// A new profile begins, of one run.
   virtual Result<void> begin_epoch() = 0;
-  /// Takes what has been sampled, every few seconds.
+  /// Takes what has been sampled.
   virtual void drain() = 0;
+  /// How long after a drain the next one is due at the latest, by what is known now.
+  [[nodiscard]] virtual uint64_t drain_within_ns() const = 0;
   /// Other periods of its clocks, between drains, too.
   virtual void change_periods() {}
   /// Something is to be done before the next drain: descriptors() are readable.

@@ -40,13 +40,14 @@ namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kTickNs = kSecondNs;
-// The highest rate makes it 20,000 samples, which a CPU's set has room for even if no two are
-// alike; the longer, the more samples share an entry.
-constexpr uint64_t kDrainNs = 4 * kSecondNs;
+constexpr uint64_t kFollowNs = 4 * kSecondNs;  // CPUs that come and go
 constexpr uint64_t kReadStacksNs = kSecondNs / 5;
-// A clock has a period for so many samples, and no shorter than that: a change costs half of one.
+// A clock has a period for so many samples, and no shorter than that: a change costs half of one,
+// and an interrupt of its CPU.
 constexpr uint64_t kSamplesOfAPeriod = 250;
-constexpr uint64_t kChangePeriodsNs = kSecondNs / 4;
+constexpr uint64_t kChangePeriodsNs = kSecondNs;
+// To wake up costs more than most that is done then: what is due that soon is done, too.
+constexpr uint64_t kTogetherNs = kSecondNs / 20;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;
 constexpr double kRingRateHz = 99;  // each sample is a record, and wakes the daemon
@@ -184,7 +185,8 @@ class Daemon final : public RunSource {
   int64_t clock_offset_ns_ = 0;
   uint64_t cpu_at_epoch_ns_ = 0;
   uint64_t tick_at_ns_ = 0;
-  uint64_t drain_at_ns_ = 0;
+  uint64_t drained_ns_ = 0;
+  uint64_t follow_at_ns_ = 0;
   uint64_t periods_at_ns_ = 0;
   bool is_paused_ = false;
 };
@@ -278,6 +280,7 @@ void Daemon::complete_run(Profile& profile, uint64_t length_ns) const {
 }
 
 void Daemon::drain() {
+  drained_ns_ = monotonic_ns();
   collector_->drain();
   if (stacks_) stacks_->drain(collector_->builder());
 }
@@ -346,11 +349,11 @@ void Daemon::end() {
 }
 
 void Daemon::tick(uint64_t now_ns) {
-  if (now_ns < tick_at_ns_) return;
+  if (now_ns + kTogetherNs < tick_at_ns_) return;
   tick_at_ns_ = now_ns + kTickNs;
-  if (now_ns >= drain_at_ns_) {
-    drain_at_ns_ = now_ns + kDrainNs;
-    drain();
+  if (now_ns + kTogetherNs >= drained_ns_ + collector_->drain_within_ns()) drain();
+  if (now_ns >= follow_at_ns_) {
+    follow_at_ns_ = now_ns + kFollowNs;
     if (stacks_) stacks_->change_period();
     follow_cpus();
   }
@@ -532,7 +535,8 @@ Result<void> Daemon::run() {
 void Daemon::begin() {
   const uint64_t now_ns = monotonic_ns();
   tick_at_ns_ = now_ns + kTickNs;
-  drain_at_ns_ = now_ns + kDrainNs;
+  drained_ns_ = now_ns;
+  follow_at_ns_ = now_ns + kFollowNs;
   start_cpu_ns_ = own_cpu_ns();
   say(fmt::format("sampling the whole system by {} at {:.4g} Hz into {}{}", collector_->name(),
                   1e9 / static_cast<double>(period_ns_), database_.folder(),
@@ -542,7 +546,7 @@ void Daemon::begin() {
 
 void Daemon::take(uint64_t now_ns) {
   note_failure(completer_.reap());
-  if (now_ns >= periods_at_ns_) {
+  if (now_ns + kTogetherNs >= periods_at_ns_) {
     periods_at_ns_ = now_ns + std::max(kSamplesOfAPeriod * period_ns_, kChangePeriodsNs);
     if (!is_paused_) collector_->change_periods();
   }

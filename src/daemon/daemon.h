@@ -3,8 +3,9 @@
 // run_daemon(): samples the whole system into a database of epochs, until it is told to stop. It is
 // a source of the loop that every run goes through (recording/run_loop.h).
 //
-//     every 4 seconds   drain      the collector's tables → the profile of this epoch
-//     every 10 s        flush      what is new → current/….culprit (survives kill -9)
+//     every 20 seconds  drain      the collector's tables → the profile of this epoch; sooner where
+//                                  they fill, events take turns, or code has no file
+//     every minute      flush      what is new → current/….culprit (survives kill -9)
 //     every 10 minutes  next epoch the file is completed, renamed into epochs/, and its symbols
 //                                  are looked up by a child process of low priority, which
 //                                  then thins out old epochs
@@ -45,7 +46,7 @@ struct DaemonOptions {
   double stacks_hz = 0;             // call stacks, per CPU; 0: none
   MakeUnwindStack make_unwinder;    // walks them; empty: frame pointers do
   uint64_t epoch_ns = 600'000'000'000;
-  uint64_t flush_ns = 10'000'000'000;
+  uint64_t flush_ns = 60'000'000'000;
   bool use_bpf = true;
   Keeping keeping;                // of old epochs
   RunControl* control = nullptr;  // who else may ask for an end or an epoch; null: nobody

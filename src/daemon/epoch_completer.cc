@@ -109,12 +109,17 @@ Result<void> EpochCompleter::reap() {
 
 /// Whoever asks for a report looks up what lacks: on a busy machine the child of low priority takes
 /// minutes, for which nobody is to wait. Its memory and its files are gone with it, and what it has
-/// not finished is as it was.
+/// not finished is as it was. Its end is waited for shortly: one that waits for a disk or a server
+/// has it later, and whoever inherits it reaps it.
 void EpochCompleter::stop() {
+  constexpr int kLooks = 50;
+  constexpr useconds_t kLookUs = 10'000;
   is_ending_ = true;
   if (!is_busy()) return;
   ::kill(child_, SIGKILL);
-  ::waitpid(child_, nullptr, 0);
+  for (int look = 0; look < kLooks && ::waitpid(child_, nullptr, WNOHANG) == 0; ++look) {
+    ::usleep(kLookUs);
+  }
   child_ = 0;
 }
 

@@ -25,7 +25,7 @@ class EpochCompleter {
   /// Errors: it failed or took too long, or the next one cannot be started: what it was to do is
   /// left undone, for whoever asks
   Result<void> reap();
-  /// Ends the child, and begins no other.
+  /// Ends the child, and begins no other. Returns within a second, whatever the child waits for.
   void stop();
   /// After it: of all epochs that wait what cannot be found later, by one child that hurries.
   /// Errors: it cannot be started

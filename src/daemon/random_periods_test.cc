@@ -1,4 +1,4 @@
-// A clock in virtual time: four times a second it gets a new period, as the daemon's have it.
+// A clock in virtual time: once a second it gets a new period, as the daemon's have it.
 
 #include "daemon/random_periods.h"
 
@@ -10,14 +10,14 @@
 namespace culprit {
 namespace {
 
-constexpr uint64_t kChangeNs = 250'000'000;
+constexpr uint64_t kChangeNs = 1'000'000'000;
 constexpr uint64_t kPeriodNs = 1'000'003;
 constexpr size_t kPhases = 20;
 
 using Phases = std::array<uint64_t, kPhases>;
 
 /// How many samples fall into each twentieth of a beat. The daemon wakes up some microseconds after
-/// it is to, and sleeps for a quarter of a second from then on.
+/// it is to, and sleeps for a second from then on.
 Phases sample_beat(RandomPeriods& periods, std::mt19937_64& lateness, uint64_t beat_ns,
                    uint64_t changes) {
   Phases phases{};
@@ -52,7 +52,7 @@ double mean_chi_squared(uint64_t beat_ns, double range = RandomPeriods::kRange) 
   std::mt19937_64 lateness(1);
   double sum = 0;
   for (int i = 0; i < kTimes; ++i) {
-    sum += compute_chi_squared(sample_beat(periods, lateness, beat_ns, 400));
+    sum += compute_chi_squared(sample_beat(periods, lateness, beat_ns, 100));
   }
   return sum / kTimes;
 }
@@ -88,12 +88,12 @@ TEST(RandomPeriods, TheirMeanRateIsTheOneAskedFor) {
 
 // A program that works in two alternating phases, 0.3 and 0.7 of each millisecond.
 TEST(RandomPeriods, SharesOfAlternatingPhasesAreWithinTheirIntervals) {
-  constexpr int kTimes = 60;
+  constexpr int kTimes = 300;
   RandomPeriods periods(11);
   std::mt19937_64 lateness(2);
   int within = 0;
   for (int time = 0; time < kTimes; ++time) {
-    const Phases phases = sample_beat(periods, lateness, 1'000'000, 240);
+    const Phases phases = sample_beat(periods, lateness, 1'000'000, 60);
     double first = 0;
     double all = 0;
     for (size_t i = 0; i < kPhases; ++i) {

@@ -53,6 +53,7 @@ class RingCollector final : public Collector {
   }
 
   void drain() override { drain_rings(*events_, monotonic_ns() - kRingDisorderNs, *processor_); }
+  [[nodiscard]] uint64_t drain_within_ns() const override { return 4'000'000'000; }
   [[nodiscard]] std::vector<int> descriptors() const override { return events_->wakeups(); }
   void attend() override { drain(); }
 

@@ -366,6 +366,10 @@ void SamplePlacer::watch_process(const who_key& who) {
   }
 }
 
+bool SamplePlacer::watches_code() const {
+  return !names_->watched.empty() || !waiting_.empty();
+}
+
 /// Code that no file is behind: its compiler may tell its names, now or later.
 void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const Amount& amount) {
   watch_process(who);

@@ -50,6 +50,9 @@ class SamplePlacer final : public SampleVisitor {
   void begin_drain();
   void end_drain();
 
+  /// Whether there are processes whose code no file is behind: its compiler tells its names in time.
+  [[nodiscard]] bool watches_code() const;
+
   /// Files that have no code of their own, since the last call.
   std::vector<image_key> take_anonymous_files() { return std::exchange(anonymous_files_, {}); }
 

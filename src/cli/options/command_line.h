@@ -212,7 +212,7 @@ struct DaemonCommand {
   bool by_process = false;          // processes are told apart, not commands alone
   double stacks_hz = 0;             // call stacks; 0: none
   int64_t epoch_s = 600;
-  int64_t flush_s = 10;
+  int64_t flush_s = 60;
   bool use_bpf = true;
   Keeping keeping;
   uint64_t most_megabytes = 1000;

@@ -164,7 +164,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
       ->type_name("HZ")
       ->check(CLI::Range(1.0, 999.0));
   add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
-  add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [10s]");
+  add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [1m]");
   add_length(app, "--keep", &command->keeping.forget_after_s, "older epochs are removed [90d]");
   app->add_option("--most-megabytes", command->most_megabytes,
                   "so much for epochs and symbols: beyond it the oldest go; 0: any [1000]")
