@@ -132,10 +132,10 @@ struct Sampler {
   int fd;  // closed with its link
   bpf_link* link;
   uint64_t period;
-  uint64_t since_ns;       // the period has been what it is
-  uint64_t spent_ns = 0;   // since the last take()
-  uint64_t periods = 0;    // that were over in it
-  EventReading before;     // the event's own counts at the last take()
+  uint64_t since_ns;      // the period has been what it is
+  uint64_t spent_ns = 0;  // since the last take()
+  uint64_t periods = 0;   // that were over in it
+  EventReading before;    // the event's own counts at the last take()
 };
 
 /// What is left of a period is gone with it.

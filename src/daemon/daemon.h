@@ -4,7 +4,7 @@
 // a source of the loop that every run goes through (recording/run_loop.h).
 //
 //     every 20 seconds  drain      the collector's tables → the profile of this epoch; sooner where
-//                                  they fill, events take turns, or code has no file
+//                                  they fill, events take turns, or a process is to be asked
 //     every minute      flush      what is new → current/….culprit (survives kill -9)
 //     every 10 minutes  next epoch the file is completed, renamed into epochs/, and its symbols
 //                                  are looked up by a child process of low priority, which

@@ -33,8 +33,8 @@ TEST(EpochCompleter, EndsAChildThatHangsAndBeginsTheNext) {
     if (epoch.path == "hangs") ::pause();
   };
   EpochCompleter completer(options, folder->path(), 200 * kMillisecondNs);
-  ASSERT_TRUE(completer.add({.path = "hangs"}));
-  ASSERT_TRUE(completer.add({.path = "does not"}));
+  ASSERT_TRUE(completer.add({.path = "hangs", .facts_folder = "", .held = {}}));
+  ASSERT_TRUE(completer.add({.path = "does not", .facts_folder = "", .held = {}}));
   EXPECT_NE(wait_for_child(completer).find("took too long"), std::string::npos);
   EXPECT_TRUE(completer.is_busy());  // the second
   completer.stop();
@@ -67,7 +67,7 @@ TEST(EpochCompleter, DoesNotWaitForAnEndThatTakesLong) {
   DaemonOptions options;
   options.complete = [&](const ClosedEpoch&) { delay_own_end(told[1], until[0], 20); };
   EpochCompleter completer(options, folder->path());
-  ClosedEpoch epoch{.path = "hangs"};
+  ClosedEpoch epoch{.path = "hangs", .facts_folder = "", .held = {}};
   epoch.held.emplace(ImageId(size_t{0}), Fd(told[1]));  // what is held stays open in the child
   epoch.held.emplace(ImageId(size_t{1}), Fd(until[0]));
   ASSERT_TRUE(completer.add(std::move(epoch)));
@@ -89,7 +89,7 @@ TEST(EpochCompleter, IsContentWithOneThatEnds) {
   ASSERT_TRUE(folder);
   DaemonOptions options;
   EpochCompleter completer(options, folder->path());
-  ASSERT_TRUE(completer.add({.path = "nothing there"}));
+  ASSERT_TRUE(completer.add({.path = "nothing there", .facts_folder = "", .held = {}}));
   EXPECT_EQ(wait_for_child(completer), "");
 }
 

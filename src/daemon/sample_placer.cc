@@ -1,6 +1,7 @@
 #include "daemon/sample_placer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,8 +9,10 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "daemon/describe_epoch.h"
 #include "daemon/epoch_rows.h"
+#include "daemon/query_mapping.h"
 #include "daemon/silent_files.h"
 #include "model/idle_time.h"
 #include "model/profiler_path.h"
@@ -22,7 +25,7 @@ namespace {
 constexpr std::string_view kBusy = "[unknown: its address space was locked]";
 constexpr std::string_view kUnmapped = "[unknown: nothing is mapped there]";
 // JIT compilers write their files in pieces: names of new code come some seconds late.
-constexpr int kDrainsToWait = 3;  // mostly of four seconds each
+constexpr uint64_t kWaitNs = 12'000'000'000;
 constexpr size_t kMostWaiting = 1 << 16;
 constexpr size_t kMostProcesses = 1 << 14;  // of an epoch that tells them apart
 
@@ -75,6 +78,13 @@ MmapRecord to_record(uint32_t pid, const ProcMapping& entry) {
 
 }  // namespace
 
+struct SamplePlacer::Who {
+  who_key key{};
+  std::array<ContextId, 2>
+      contexts;  // of user and kernel, in the epoch of that serial; all: none yet
+  uint64_t serial = 0;
+};
+
 /// What the numbers mean that the kernel gives to images and tasks, and the images themselves.
 struct SamplePlacer::Names {
   struct Watched {
@@ -85,7 +95,7 @@ struct SamplePlacer::Names {
   ProfileBuilder builder;  // of rows of images only
   LiveImages images{builder, [](uint32_t) {}};
   std::unordered_map<uint32_t, ImageId> files;  // all: it has no code of its own
-  std::unordered_map<uint32_t, who_key> whos;
+  std::unordered_map<uint32_t, Who> whos;
   std::map<uint32_t, Watched> watched;   // processes with code that has no file
   std::map<FileKey, ImageId> untouched;  // files that are not opened
   std::map<ImageId, ImageFacts> facts;   // of code made at run time
@@ -110,7 +120,9 @@ bool SamplePlacer::WhoEqual::operator()(const std::pair<who_key, Mode>& a,
 }
 
 SamplePlacer::SamplePlacer(bool by_process)
-    : names_(std::make_shared<Names>()), by_process_(by_process) {}
+    : nobody_(std::make_unique<Who>()),
+      names_(std::make_shared<Names>()),
+      by_process_(by_process) {}
 SamplePlacer::~SamplePlacer() = default;
 
 uint64_t SamplePlacer::Weight::take(uint64_t of_samples) {
@@ -156,7 +168,7 @@ void SamplePlacer::note_image(const image_record& record) {
   map.inode = record.key.inode;
   map.path = path_of(record);
   if (is_alive(record.pid, record.process_start_ns)) {
-    if (const ProcMapping* const entry = find_recorded(record)) map = to_record(record.pid, *entry);
+    if (const auto entry = find_recorded(record)) map = to_record(record.pid, *entry);
   }
   const Location place = locate(map, map.start);
   names_->files.insert_or_assign(record.id, place.image);
@@ -183,8 +195,10 @@ Location SamplePlacer::locate(const MmapRecord& map, RunAddress address) {
 }
 
 void SamplePlacer::note_who(const who_record& record) {
-  names_->whos.insert_or_assign(record.id, record.key);
-  if (record.key.has_own_code != 0) watch_process(record.key);
+  names_->whos.insert_or_assign(record.id, Who{record.key, {}, 0});
+  if (record.key.has_own_code == 0) return;
+  has_new_process_ = true;
+  watch_process(record.key);
 }
 
 void SamplePlacer::begin_numbers_anew() {
@@ -194,13 +208,22 @@ void SamplePlacer::begin_numbers_anew() {
 }
 
 /// Numbers are not given out twice within two generations: the newer one is asked first.
-const who_key* SamplePlacer::find_who(uint32_t number) const {
-  for (const Names* names : {names_.get(), old_names_.get()}) {
+SamplePlacer::Who& SamplePlacer::find_who(uint32_t number) {
+  for (Names* const names : {names_.get(), old_names_.get()}) {
     if (names == nullptr) continue;
     const auto found = names->whos.find(number);
-    if (found != names->whos.end()) return &found->second;
+    if (found != names->whos.end()) return found->second;
   }
-  return nullptr;
+  return *nobody_;
+}
+
+/// Each entry of a drain asks for one: it is looked up once per epoch.
+ContextId SamplePlacer::context_of(Who& who, Mode mode) {
+  if (who.serial != epoch_serial_) who.contexts = {};
+  who.serial = epoch_serial_;
+  ContextId& known = who.contexts[mode == Mode::kernel ? 1 : 0];
+  if (known.is_all()) known = context_of(who.key, mode);
+  return known;
 }
 
 ContextId SamplePlacer::context_of(who_key who, Mode mode) {
@@ -292,9 +315,7 @@ void SamplePlacer::count(const sample_entry& entry) {
   CHECK(event < weights_.size());
   const uint32_t samples = entry_count(&entry);
   const Amount amount{EventId(event), samples, weights_[event].take(samples)};
-  static const who_key kNobody{};
-  const who_key* const found = find_who(entry_who(&entry));
-  const who_key& who = found != nullptr ? *found : kNobody;
+  Who& who = find_who(entry_who(&entry));
   switch (place_kind_of(entry.place)) {
     case PLACE_KERNEL: {
       const CallFrame frame{RunAddress(place_address(entry.place)), Mode::kernel};
@@ -307,15 +328,15 @@ void SamplePlacer::count(const sample_entry& entry) {
       count_in_file(who, entry.place, amount);
       return;
     case PLACE_PROCESS:
-      count_in_process(who, place_address(entry.place), amount);
+      count_in_process(who.key, place_address(entry.place), amount);
       return;
     case PLACE_UNKNOWN:
-      count_unknown(who, place_address(entry.place), amount);
+      count_unknown(who.key, place_address(entry.place), amount);
       return;
   }
 }
 
-void SamplePlacer::count_in_file(const who_key& who, uint64_t place, const Amount& amount) {
+void SamplePlacer::count_in_file(Who& who, uint64_t place, const Amount& amount) {
   const ContextId context = context_of(who, Mode::user);
   const uint32_t number = place_image(place);
   const FileOffset offset(place_offset(place));
@@ -344,7 +365,7 @@ void SamplePlacer::count_in_file(const who_key& who, uint64_t place, const Amoun
     return;
   }
   totals_.unknown_busy += amount.samples;
-  add_unknown(who, "[unknown: the name of its file was lost]", amount);
+  add_unknown(who.key, "[unknown: the name of its file was lost]", amount);
 }
 
 /// Follows what the compiler of a process tells of its code; it has some that no file is behind.
@@ -366,14 +387,10 @@ void SamplePlacer::watch_process(const who_key& who) {
   }
 }
 
-bool SamplePlacer::watches_code() const {
-  return !names_->watched.empty() || !waiting_.empty();
-}
-
 /// Code that no file is behind: its compiler may tell its names, now or later.
 void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const Amount& amount) {
   watch_process(who);
-  waiting_.push_back({names_, who, address, amount, 0});
+  waiting_.push_back({names_, who, address, amount, monotonic_ns()});
   if (waiting_.size() > kMostWaiting) end_waiting();
 }
 
@@ -389,18 +406,22 @@ const std::vector<ProcMapping>& SamplePlacer::mappings_of(uint32_t pid, uint64_t
 }
 
 /// The mapping that the kernel told of, as its process sees it.
-const ProcMapping* SamplePlacer::find_recorded(const image_record& record) {
+std::optional<ProcMapping> SamplePlacer::find_recorded(const image_record& record) {
+  const RunAddress start(record.start);
+  const auto is_it = [&](const ProcMapping& entry) {
+    return entry.start == start && entry.file_offset == record.file_offset;
+  };
+  if (const auto asked = query_mapping(record.pid, start)) {
+    return *asked && is_it(**asked) ? *asked : std::nullopt;
+  }
   const std::pair key{record.pid, record.process_start_ns};
   const bool was_read = mappings_.contains(key);
-  const auto find = [&]() -> const ProcMapping* {
-    const ProcMapping* const entry =
-        find_mapping(record.pid, record.process_start_ns, RunAddress(record.start));
-    const bool is_it = entry != nullptr && entry->start == RunAddress(record.start) &&
-                       entry->file_offset == record.file_offset;
-    return is_it ? entry : nullptr;
+  const auto find = [&]() -> std::optional<ProcMapping> {
+    const ProcMapping* const entry = find_mapping(record.pid, record.process_start_ns, start);
+    return entry != nullptr && is_it(*entry) ? std::optional(*entry) : std::nullopt;
   };
-  const ProcMapping* const entry = find();
-  if (entry != nullptr || !was_read) return entry;
+  const std::optional<ProcMapping> entry = find();
+  if (entry || !was_read) return entry;
   mappings_.erase(key);  // it may be newer than the list
   return find();
 }
@@ -464,11 +485,11 @@ void SamplePlacer::end_drain() {
       refreshed.push_back(pid);
     }
     if (place_code(waiting)) continue;
-    ++waiting.drains;
     still.push_back(std::move(waiting));
   }
   waiting_ = std::move(still);
-  count_nameless(kDrainsToWait);
+  count_nameless(kWaitNs);
+  has_new_process_ = false;
   old_names_.reset();
   constexpr uint64_t kDrainsBetweenVisits = 16;
   if (drains_ % kDrainsBetweenVisits == 0) forget_dead();
@@ -476,9 +497,10 @@ void SamplePlacer::end_drain() {
 }
 
 /// Those that have waited that long stay without a name.
-void SamplePlacer::count_nameless(int drains) {
+void SamplePlacer::count_nameless(uint64_t wait_ns) {
+  const uint64_t now_ns = monotonic_ns();
   std::erase_if(waiting_, [&](Waiting& waiting) {
-    if (waiting.drains < drains) return false;
+    if (now_ns - waiting.since_ns < wait_ns) return false;
     totals_.anonymous += waiting.amount.samples;
     const ImageId image = waiting.names->images.image_of_unnamed(true);
     add(context_of(waiting.who, Mode::user), *waiting.names, {image, FileOffset(waiting.address)},

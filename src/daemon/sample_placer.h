@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -50,8 +51,9 @@ class SamplePlacer final : public SampleVisitor {
   void begin_drain();
   void end_drain();
 
-  /// Whether there are processes whose code no file is behind: its compiler tells its names in time.
-  [[nodiscard]] bool watches_code() const;
+  /// Whether a process that nothing was known of has run code without a file, or that was not
+  /// found, since the last drain: it can be asked while it lives.
+  [[nodiscard]] bool has_new_process() const { return has_new_process_; }
 
   /// Files that have no code of their own, since the last call.
   std::vector<image_key> take_anonymous_files() { return std::exchange(anonymous_files_, {}); }
@@ -67,6 +69,7 @@ class SamplePlacer final : public SampleVisitor {
 
  private:
   struct Names;  // what the kernel's numbers mean
+  struct Who;
   /// Samples of an event, and what they stand for.
   struct Amount {
     EventId event;
@@ -87,11 +90,13 @@ class SamplePlacer final : public SampleVisitor {
     who_key who;
     uint64_t address = 0;
     Amount amount;
-    int drains = 0;
+    uint64_t since_ns = 0;
   };
 
+  std::unique_ptr<Who> nobody_;  // whose name was lost
   uint64_t count_handlers(uint64_t handled, uint64_t clock_ns);
-  const who_key* find_who(uint32_t number) const;
+  Who& find_who(uint32_t number);
+  ContextId context_of(Who& who, Mode mode);
   ContextId context_of(who_key who, Mode mode);
   ContextId make_context(const who_key& who, Mode mode);
   bool has_process_row(const who_key& who);
@@ -101,16 +106,16 @@ class SamplePlacer final : public SampleVisitor {
   ImageId image_row(Names& names, ImageId image);
   ImageId image_of_reason(std::string_view reason);
   void note_unknown_in_kernel(uint64_t samples);
-  void count_in_file(const who_key& who, uint64_t place, const Amount& amount);
+  void count_in_file(Who& who, uint64_t place, const Amount& amount);
   Location locate(const MmapRecord& map, RunAddress address);
   void watch_process(const who_key& who);
   void count_in_process(const who_key& who, uint64_t address, const Amount& amount);
   void count_unknown(const who_key& who, uint64_t address, const Amount& amount);
   const std::vector<ProcMapping>& mappings_of(uint32_t pid, uint64_t start_ns);
   const ProcMapping* find_mapping(uint32_t pid, uint64_t start_ns, RunAddress address);
-  const ProcMapping* find_recorded(const image_record& record);
+  std::optional<ProcMapping> find_recorded(const image_record& record);
   bool place_code(Waiting& waiting);
-  void count_nameless(int drains);
+  void count_nameless(uint64_t wait_ns);
   void forget_dead();
 
   ProfileBuilder epoch_;
@@ -136,6 +141,7 @@ class SamplePlacer final : public SampleVisitor {
   bool by_process_;
   std::map<std::pair<uint32_t, std::string>, ProcessId> processes_;  // of the epoch
   bool are_processes_full_ = false;
+  bool has_new_process_ = false;
   std::vector<Waiting> waiting_;
   std::map<std::pair<uint32_t, uint64_t>, std::vector<ProcMapping>> mappings_;
   std::vector<image_key> anonymous_files_;

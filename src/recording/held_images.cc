@@ -1,9 +1,10 @@
 #include "recording/held_images.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <span>
 #include <string_view>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,37 @@ std::optional<Fd> copy_vdso() {
   Result<Fd> memory = copy_to_memory(*bytes);
   if (!memory) return std::nullopt;
   return *std::move(memory);
+}
+
+/// A window of a file that follows what is asked for. To map a file of which three small pieces are
+/// read would take the kernel many times as long: pages are made known one by one, and forgotten.
+class FileWindow {
+ public:
+  explicit FileWindow(int fd) : fd_(fd) {}
+
+  std::span<const std::byte> read(uint64_t offset, uint64_t size_bytes) {
+    constexpr size_t kLeastBytes = 4096;
+    if (offset < start_ || offset - start_ > bytes_.size() ||
+        size_bytes > bytes_.size() - (offset - start_)) {
+      start_ = offset;
+      bytes_.resize(std::max<size_t>(size_bytes, kLeastBytes));
+      const ssize_t got = ::pread(fd_, bytes_.data(), bytes_.size(), static_cast<off_t>(offset));
+      bytes_.resize(got < 0 ? 0 : static_cast<size_t>(got));
+    }
+    const std::span<const std::byte> rest = std::span(bytes_).subspan(offset - start_);
+    return rest.first(std::min<size_t>(size_bytes, rest.size()));
+  }
+
+ private:
+  int fd_;
+  uint64_t start_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+Result<ElfIdentity> read_elf_identity(int fd) {
+  FileWindow window(fd);
+  return parse_elf_identity(
+      [&window](uint64_t offset, uint64_t size_bytes) { return window.read(offset, size_bytes); });
 }
 
 }  // namespace
@@ -81,9 +113,7 @@ HeldImages::Opened HeldImages::open_candidate(const HeldFile& file, const std::s
   Result<Fd> fd = open_readable(path);
   if (!fd || ::fstat(fd->get(), &opened.status) != 0) return {};
   if (file.build_id.empty() && file.inode != 0 && file.inode != opened.status.st_ino) return {};
-  if (const Result<culprit::MappedFile> bytes = culprit::MappedFile::map(fd->get(), path)) {
-    if (Result<ElfIdentity> elf = parse_elf_identity(bytes->bytes())) opened.elf = *std::move(elf);
-  }
+  if (Result<ElfIdentity> elf = read_elf_identity(fd->get())) opened.elf = *std::move(elf);
   if (!file.build_id.empty() && (!opened.elf || opened.elf->build_id != file.build_id)) return {};
   opened.fd = *std::move(fd);
   return opened;

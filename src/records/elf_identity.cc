@@ -13,6 +13,10 @@ namespace culprit {
 namespace {
 
 constexpr size_t kLongestBuildId = 64;
+// Real programs have a dozen segments, notes of some hundred bytes and dynamic tables of a few
+// thousand: what a hostile file claims is not read.
+constexpr uint64_t kMostSegments = 4096;
+constexpr uint64_t kMostBytes = 1 << 20;
 
 struct Segment {
   uint32_t type = 0;
@@ -21,37 +25,35 @@ struct Segment {
   uint64_t alignment = 0;
 };
 
-/// An integer at `offset`; nullopt outside the file.
-template <class T>
-std::optional<uint64_t> find_integer(std::span<const std::byte> file, uint64_t offset,
-                                     std::endian order) {
-  if (offset > file.size()) return std::nullopt;
-  const Result<T> value = ByteReader(file.subspan(offset), order).take<T>();
-  if (!value) return std::nullopt;
-  return *value;
-}
-
+/// Bytes of a table of the file, and how its numbers are written.
 struct ElfReader {
-  std::span<const std::byte> file;
+  std::span<const std::byte> bytes;
   std::endian order;
   bool is_64;
 
+  /// nullopt past the end.
+  template <class T>
+  [[nodiscard]] std::optional<uint64_t> integer(uint64_t offset) const {
+    if (offset > bytes.size()) return std::nullopt;
+    const Result<T> value = ByteReader(bytes.subspan(offset), order).take<T>();
+    if (!value) return std::nullopt;
+    return *value;
+  }
   [[nodiscard]] std::optional<uint64_t> word(uint64_t offset) const {
-    return is_64 ? find_integer<uint64_t>(file, offset, order)
-                 : find_integer<uint32_t>(file, offset, order);
+    return is_64 ? integer<uint64_t>(offset) : integer<uint32_t>(offset);
   }
   [[nodiscard]] std::optional<uint64_t> half(uint64_t offset) const {
-    return find_integer<uint16_t>(file, offset, order);
+    return integer<uint16_t>(offset);
   }
 
-  [[nodiscard]] std::optional<Segment> segment(uint64_t at) const {
-    const auto type = find_integer<uint32_t>(file, at, order);
+  /// The program header that they begin with.
+  [[nodiscard]] std::optional<Segment> segment() const {
+    const auto type = integer<uint32_t>(0);
     const auto offset =
-        word(at + (is_64 ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset)));
-    const auto size =
-        word(at + (is_64 ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)));
+        word(is_64 ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset));
+    const auto size = word(is_64 ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz));
     const auto alignment =
-        word(at + (is_64 ? offsetof(Elf64_Phdr, p_align) : offsetof(Elf32_Phdr, p_align)));
+        word(is_64 ? offsetof(Elf64_Phdr, p_align) : offsetof(Elf32_Phdr, p_align));
     if (!type || !offset || !size || !alignment) return std::nullopt;
     return Segment{static_cast<uint32_t>(*type), *offset, *size, *alignment};
   }
@@ -89,14 +91,12 @@ struct DynamicFacts {
   bool is_marked_pie = false;
 };
 
-DynamicFacts read_dynamic(const ElfReader& elf, const Segment& dynamic) {
+DynamicFacts read_dynamic(const ElfReader& dynamic) {
   DynamicFacts facts;
-  const uint64_t entry_bytes = elf.is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
-  if (dynamic.offset > elf.file.size()) return facts;
-  const uint64_t size_bytes = std::min(dynamic.size_bytes, elf.file.size() - dynamic.offset);
-  for (uint64_t at = 0; at + entry_bytes <= size_bytes; at += entry_bytes) {
-    const auto tag = elf.word(dynamic.offset + at);
-    const auto value = elf.word(dynamic.offset + at + entry_bytes / 2);
+  const uint64_t entry_bytes = dynamic.is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+  for (uint64_t at = 0; at + entry_bytes <= dynamic.bytes.size(); at += entry_bytes) {
+    const auto tag = dynamic.word(at);
+    const auto value = dynamic.word(at + entry_bytes / 2);
     if (!tag || !value || *tag == DT_NULL) break;
     if (*tag == DT_SONAME) facts.has_soname = true;
     if (*tag == DT_FLAGS_1 && (*value & DF_1_PIE) != 0) facts.is_marked_pie = true;
@@ -110,36 +110,41 @@ std::string find_build_id(std::span<const std::byte> notes, std::endian order) {
   return find_build_id(notes, order, 4);
 }
 
-Result<ElfIdentity> parse_elf_identity(std::span<const std::byte> file) {
-  if (file.size() < sizeof(Elf32_Ehdr) || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0) {
+Result<ElfIdentity> parse_elf_identity(const FilePieces& file) {
+  const std::span<const std::byte> start = file(0, sizeof(Elf64_Ehdr));
+  if (start.size() < sizeof(Elf32_Ehdr) || std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) {
     return Error{"not an ELF file"};
   }
-  const auto order = static_cast<unsigned char>(file[EI_DATA]) == ELFDATA2MSB ? std::endian::big
-                                                                              : std::endian::little;
-  const bool is_64 = static_cast<unsigned char>(file[EI_CLASS]) == ELFCLASS64;
-  const ElfReader elf{file, order, is_64};
-  const auto type = elf.half(offsetof(Elf64_Ehdr, e_type));
+  const auto order = static_cast<unsigned char>(start[EI_DATA]) == ELFDATA2MSB
+                         ? std::endian::big
+                         : std::endian::little;
+  const bool is_64 = static_cast<unsigned char>(start[EI_CLASS]) == ELFCLASS64;
+  const ElfReader header{start, order, is_64};
+  const auto type = header.half(offsetof(Elf64_Ehdr, e_type));
   const auto table =
-      elf.word(is_64 ? offsetof(Elf64_Ehdr, e_phoff) : offsetof(Elf32_Ehdr, e_phoff));
+      header.word(is_64 ? offsetof(Elf64_Ehdr, e_phoff) : offsetof(Elf32_Ehdr, e_phoff));
   const auto entry =
-      elf.half(is_64 ? offsetof(Elf64_Ehdr, e_phentsize) : offsetof(Elf32_Ehdr, e_phentsize));
+      header.half(is_64 ? offsetof(Elf64_Ehdr, e_phentsize) : offsetof(Elf32_Ehdr, e_phentsize));
   const auto count =
-      elf.half(is_64 ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum));
+      header.half(is_64 ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum));
   if (!type || !table || !entry || !count) return Error{"ELF header cut short"};
 
   ElfIdentity identity;
   bool has_interpreter = false;
   DynamicFacts dynamic;
-  for (uint64_t i = 0; i < *count && *table <= file.size(); ++i) {
-    const auto segment = elf.segment(*table + i * *entry);
+  const uint64_t header_bytes = is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+  for (uint64_t i = 0; i < std::min(*count, kMostSegments); ++i) {
+    const ElfReader at{file(*table + i * *entry, header_bytes), order, is_64};
+    const auto segment = at.segment();
     if (!segment) break;
     if (segment->type == PT_INTERP) has_interpreter = true;
-    if (segment->type == PT_DYNAMIC) dynamic = read_dynamic(elf, *segment);
-    const bool is_inside =
-        segment->offset <= file.size() && segment->size_bytes <= file.size() - segment->offset;
-    if (segment->type == PT_NOTE && is_inside && identity.build_id.empty()) {
-      identity.build_id = find_build_id(file.subspan(segment->offset, segment->size_bytes), order,
-                                        segment->alignment == 8 ? 8 : 4);
+    const uint64_t size_bytes = std::min(segment->size_bytes, kMostBytes);
+    if (segment->type == PT_DYNAMIC) {
+      dynamic = read_dynamic({file(segment->offset, size_bytes), order, is_64});
+    } else if (segment->type == PT_NOTE && identity.build_id.empty()) {
+      const std::span<const std::byte> notes = file(segment->offset, size_bytes);
+      if (notes.size() < segment->size_bytes) continue;
+      identity.build_id = find_build_id(notes, order, segment->alignment == 8 ? 8 : 4);
     }
   }
   // libc has an interpreter too, but it has a name as a library; a static program that can be
@@ -147,6 +152,13 @@ Result<ElfIdentity> parse_elf_identity(std::span<const std::byte> file) {
   identity.is_program =
       *type == ET_EXEC || dynamic.is_marked_pie || (has_interpreter && !dynamic.has_soname);
   return identity;
+}
+
+Result<ElfIdentity> parse_elf_identity(std::span<const std::byte> file) {
+  return parse_elf_identity([file](uint64_t offset, uint64_t size_bytes) {
+    if (offset > file.size()) return std::span<const std::byte>();
+    return file.subspan(offset, std::min<uint64_t>(size_bytes, file.size() - offset));
+  });
 }
 
 }  // namespace culprit

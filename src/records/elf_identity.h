@@ -5,6 +5,8 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -17,6 +19,12 @@ struct ElfIdentity {
   std::string build_id;     // lower-case hexadecimal; "" if it has none
 };
 
+/// Bytes of a file from `offset` on, `size_bytes` of them or those up to its end; good until the
+/// next call.
+using FilePieces = std::function<std::span<const std::byte>(uint64_t offset, uint64_t size_bytes)>;
+
+/// Asks for a few pieces of a file that is not there as a whole. Errors: as below.
+Result<ElfIdentity> parse_elf_identity(const FilePieces& file);
 /// An error if this is no ELF file. Damaged notes only mean that there is no build-id.
 Result<ElfIdentity> parse_elf_identity(std::span<const std::byte> file);
 
