@@ -168,7 +168,8 @@ def build(folder):
         UNAVAILABLE.write_text(f"Debian's arm64 packages cannot be fetched: {fetched.stderr[-500:]}")
         raise unittest.SkipTest(UNAVAILABLE.read_text())
     build_small(ARM / "small", f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/tests/arm/aarch64.cmake",
-                f"-DCULPRIT_ARM_ROOT={ARM}/root", "-DCMAKE_CXX_FLAGS=-O1")
+                f"-DCULPRIT_ARM_ROOT={ARM}/root", "-DCMAKE_CXX_FLAGS=-O1",
+                "-DCULPRIT_SMALL_DAEMON=ON")
     folder.mkdir(parents=True, exist_ok=True)
     for program in PROGRAMS:
         run("aarch64-linux-gnu-gcc", "-nostdlib", "-static", "-g", "-Wl,--build-id",

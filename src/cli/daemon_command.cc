@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/open_epochs.h"
+#include "cli/complete_epoch.h"
+#include "cli/find_database.h"
 #include "cli/terminal.h"
 #include "cli/unwinding.h"
 #include "daemon/control_socket.h"
@@ -11,32 +12,10 @@
 #include "daemon/daemon_status.h"
 #include "epochs/epoch_database.h"
 #include "recording/signals.h"
-#include "session/facts_archive.h"
-#include "store/profile_file.h"
 
 namespace culprit {
 
 namespace {
-
-/// Facts of what has counts in a finished epoch, into the archive beside it.
-void complete_facts(const ClosedEpoch& epoch, const SnapshotOptions& options) {
-  const auto done = [&]() -> Result<void> {
-    ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(epoch.path));
-    ASSIGN_OR_RETURN(const Profile profile, reader.read_profile());
-    Ledger missing;
-    FactsArchive archive(epoch.facts_folder);
-    std::vector<ImageDemand> demand = collect_demand(profile);
-    if (epoch.is_hurried) {
-      std::erase_if(demand, [&](const ImageDemand& one) {
-        const ImageKind kind = profile.images[one.image.value].kind;
-        const bool is_kernel = kind == ImageKind::kernel || kind == ImageKind::module;
-        return !is_kernel && !epoch.held.contains(one.image);
-      });
-    }
-    return archive.complete(profile, demand, epoch.held, options, {}, missing);
-  }();
-  if (!done) print_message(done.error().message);
-}
 
 int ask(const DaemonCommand& command, const std::string& folder) {
   const Result<EpochDatabase> database = EpochDatabase::open(folder);
@@ -74,7 +53,7 @@ int run(const DaemonCommand& command) {
   options.keeping.most_bytes = command.most_megabytes * 1'000'000;
   options.say = [](const std::string& text) { print_message(text); };
   if (command.symbolize) {
-    options.complete = [&](const ClosedEpoch& epoch) { complete_facts(epoch, command.snapshot); };
+    options.complete = [&](const ClosedEpoch& epoch) { complete_epoch(epoch, command.snapshot); };
   }
   SignalGuard signals;
   options.control = &signals;

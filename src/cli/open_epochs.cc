@@ -1,15 +1,14 @@
 #include "cli/open_epochs.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <fmt/format.h>
 #include <map>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/names.h"
 #include "cli/complete_profile.h"
+#include "cli/find_database.h"
 #include "cli/keep_memory.h"
 #include "cli/terminal.h"
 #include "daemon/control_socket.h"
@@ -19,13 +18,6 @@
 namespace culprit {
 
 namespace {
-
-constexpr const char* kSystemDatabase = "/var/lib/culprit";
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 Result<EpochQuestion> make_question(const EpochChoice& choice) {
   EpochQuestion question;
@@ -48,14 +40,6 @@ Result<EpochQuestion> make_question(const EpochChoice& choice) {
 }
 
 }  // namespace
-
-std::string find_database(const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
-  if (const std::string named = environment("CULPRIT_DB"); !named.empty()) return named;
-  if (::geteuid() == 0 || file_exists(kSystemDatabase)) return kSystemDatabase;
-  const std::string state = environment("XDG_STATE_HOME");
-  return (state.empty() ? environment("HOME") + "/.local/state" : state) + "/culprit";
-}
 
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
   keep_freed_memory();

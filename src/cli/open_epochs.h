@@ -12,10 +12,6 @@
 
 namespace culprit {
 
-/// Where `culprit daemon` collects when nobody says where: CULPRIT_DB, /var/lib/culprit (root, or
-/// if it is there), else in the user's own state.
-std::string find_database(const std::string& wanted);
-
 /// The file, or what `choice` chooses, of which a running daemon is asked for what is new.
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice);
 

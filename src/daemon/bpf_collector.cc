@@ -11,7 +11,7 @@ namespace culprit {
 namespace {
 
 // The longer, the more samples share an entry, and the fewer drains there are.
-constexpr uint64_t kUsuallyWithinNs = 20'000'000'000;
+constexpr uint64_t kUsuallyWithinNs = 60'000'000'000;
 // What could not be placed is asked for while its process lives, and sets of events take turns.
 constexpr uint64_t kSoonWithinNs = 4'000'000'000;
 

@@ -3,9 +3,9 @@
 // run_daemon(): samples the whole system into a database of epochs, until it is told to stop. It is
 // a source of the loop that every run goes through (recording/run_loop.h).
 //
-//     every 20 seconds  drain      the collector's tables → the profile of this epoch; sooner where
+//     every minute      drain      the collector's tables → the profile of this epoch; sooner where
 //                                  they fill, events take turns, or a process is to be asked
-//     every minute      flush      what is new → current/….culprit (survives kill -9)
+//                       flush      what is new → current/….culprit (survives kill -9)
 //     every 10 minutes  next epoch the file is completed, renamed into epochs/, and its symbols
 //                                  are looked up by a child process of low priority, which
 //                                  then thins out old epochs

@@ -12,10 +12,16 @@ if(CULPRIT_BPF_CLANG AND CULPRIT_BPFTOOL AND CULPRIT_BPF_STRIP AND LIBBPF_FOUND 
   set(bpf_source ${CMAKE_CURRENT_SOURCE_DIR}/daemon/sampler.bpf.c)
   set(bpf_folder ${CMAKE_BINARY_DIR}/bpf)
   file(MAKE_DIRECTORY ${bpf_folder})
+  if(CMAKE_CROSSCOMPILING)
+    # Debian has the kernel's headers for other machines there, and bpf's own are the same for all.
+    set(bpf_includes -I/usr/${CMAKE_LIBRARY_ARCHITECTURE}/include -I/usr/include)
+  else()
+    set(bpf_includes -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+  endif()
   add_custom_command(
     OUTPUT ${bpf_folder}/sampler.skel.h
     COMMAND ${CULPRIT_BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_${bpf_target}
-            -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -I${CMAKE_CURRENT_SOURCE_DIR}
+            ${bpf_includes} -I${CMAKE_CURRENT_SOURCE_DIR}
             -Wall -Wextra -c ${bpf_source} -o ${bpf_folder}/sampler.bpf.o
     COMMAND ${CULPRIT_BPF_STRIP} -g ${bpf_folder}/sampler.bpf.o
     COMMAND ${CULPRIT_BPFTOOL} gen skeleton ${bpf_folder}/sampler.bpf.o name sampler
@@ -26,6 +32,12 @@ if(CULPRIT_BPF_CLANG AND CULPRIT_BPFTOOL AND CULPRIT_BPF_STRIP AND LIBBPF_FOUND 
   add_dependencies(culprit_daemon culprit_bpf)
   target_include_directories(culprit_daemon SYSTEM PRIVATE ${bpf_folder})
   target_link_libraries(culprit_daemon PRIVATE PkgConfig::LIBBPF)
+  if(CULPRIT_SMALL)
+    # It may be static, and then its own libraries are to be named.
+    find_library(CULPRIT_LIBELF elf REQUIRED)
+    find_library(CULPRIT_LIBZ z REQUIRED)
+    target_link_libraries(culprit_daemon PRIVATE ${CULPRIT_LIBELF} ${CULPRIT_LIBZ})
+  endif()
   target_compile_definitions(culprit_daemon PRIVATE CULPRIT_HAS_BPF)
 else()
   message(STATUS "always-on by eBPF: left out (needs clang, llvm-strip, bpftool and libbpf-dev)")

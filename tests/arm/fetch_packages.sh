@@ -8,7 +8,7 @@
 set -euo pipefail
 
 folder=$(realpath -m "$1")
-libraries=(busybox-static libsqlite3-dev libzstd-dev libfmt-dev libpfm4-dev libcli11-dev nlohmann-json3-dev robin-map-dev libtomlplusplus-dev)
+libraries=(busybox-static libsqlite3-dev libzstd-dev libfmt-dev libpfm4-dev libcli11-dev nlohmann-json3-dev robin-map-dev libtomlplusplus-dev libbpf-dev libelf-dev zlib1g-dev)
 wanted="linux-image-arm64 ${libraries[*]}"
 [ "$(cat "$folder/complete" 2>/dev/null)" = "$wanted" ] && exit 0
 

@@ -1,7 +1,6 @@
 // The small build (-DCULPRIT_SMALL=ON) records and counts, by templates, too; what reads symbols
 // and code needs LLVM and elfutils, and so another machine. This file stands in for those parts.
 
-#include "cli/always_on.h"
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/counted_tree.h"
@@ -77,15 +76,6 @@ int run(const ExportCommand&) {
 }
 int run(const ImportCommand&) {
   return refuse("import");
-}
-int run(const DaemonCommand&) {
-  return fail(
-      Error{"this small build has no `culprit daemon`: culprit record -a records until Ctrl-C"});
-}
-void describe_always_on(Capability& row) {
-  row.available = Availability::no;
-  row.detail = "this small build has no `culprit daemon`";
-  row.remedy = "";
 }
 int run(const CalibrateCommand&) {
   return refuse("calibrate");
