@@ -2,6 +2,7 @@
 import collections
 import gzip
 import importlib
+import json
 import os
 import pty
 import re
@@ -257,6 +258,34 @@ class ImportedBranches(CulpritTest):
         theirs = self.oracle()
         self.assertGreater(sum(theirs.values()), 10_000)
         self.assertEqual(theirs, ours)
+
+
+class AutoFdoTotals(CulpritTest):
+    SOURCE = """
+unsigned mix(unsigned x) { x ^= x >> 13; return x * 0x5bd1e995; }
+__attribute__((noinline)) unsigned grind(unsigned n) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < n; ++i) sum = i % 3 ? sum + mix(i) : sum ^ i;
+  return sum;
+}
+int main(void) { return grind(1000) == 1; }
+"""
+
+    def test_are_bytes_of_code_times_executions(self):
+        self.need("qemu-x86_64")
+        if not (harness.BUILD / "libculprit_qemu.so").exists():
+            self.skipTest("built without the software PMU")
+        source = self.folder / "grinder.c"
+        source.write_text(self.SOURCE)
+        profile, _ = self.record("--engine", "simulate", "--machine", "none", "--",
+                                 self.compile(source, "grinder", "-O2", "-g"))
+        text = self.culprit("export", "--to", "autofdo", "--image", "grinder", profile).stdout
+        listing = json.loads(
+            self.culprit("annotate", "grind", "--format", "json", profile).stdout)
+        whole = sum(one["size"] * one["values"]["instructions"]["value"]
+                    for block in listing["places"][0]["blocks"] for one in block["instructions"])
+        self.assertGreater(whole, 10_000)
+        self.assertEqual(f"grind:{round(whole)}:1", re.search(r"(?m)^grind:.*$", text)[0])
 
 
 class BranchFormats(Export):

@@ -32,7 +32,9 @@ FactParts needed_parts(ExportFormat format) {
   FactParts parts{FactPart::functions, FactPart::inlines};
   if (format != ExportFormat::collapsed) parts |= FactPart::lines;
   const bool has_calls = format == ExportFormat::dot || format == ExportFormat::callgrind;
-  if (has_calls) parts |= FactPart::code;
+  // How long the last instruction of a straight run is.
+  const bool has_bytes = format == ExportFormat::autofdo;
+  if (has_calls || has_bytes) parts |= FactPart::code;
   return parts;
 }
 
