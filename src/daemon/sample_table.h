@@ -124,10 +124,13 @@ static inline __u32 entry_who(const struct sample_entry* entry) {
 }
 
 static inline void evict_entry(struct sample_set* set, const struct sample_entry* entry) {
-  const __u64 at = set->overflow_used;
+  __u64 at = set->overflow_used;
   ++set->counters.evicted;
   if (at < SAMPLE_OVERFLOW) {
-    set->overflow[at] = *entry;
+    // What the comparison says, the verifier of kernels like 6.1 forgets where the compiler keeps a
+    // copy of `at`. The empty instruction makes the compiler forget it, too, and keep the mask.
+    __asm__ volatile("" : "+r"(at));
+    set->overflow[at & (SAMPLE_OVERFLOW - 1)] = *entry;
     set->overflow_used = at + 1;
   } else {
     set->counters.lost += entry_count(entry);
