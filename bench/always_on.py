@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What `culprit daemon` costs, and what it leaves unknown, beside what else users would pick.
 
-    bench/always_on.py build/release/culprit [--part unknown,cost,epoch,day,top,phase] [--seconds S] [--pairs N]
-                       [--works loop,compiles] [--ways cycles,ring]
+    bench/always_on.py build/release/culprit [--part unknown,cost,own,epoch,day,top,phase] [--seconds S]
+                       [--pairs N] [--works loop,compiles] [--ways cycles,ring] [--beside OTHER]
 
   unknown   a mixed load (compiles, python, code made at run time, deleted programs, programs on
             an overlay in a mount namespace of their own) for S seconds under the daemon, then
@@ -16,6 +16,10 @@
             profile (if it is there). Slowdown against the bare run of its round: median, and a 95 %
             interval from order statistics; what a sample costs, how the table does, memory and disk,
             by workload
+  own       the daemon's own time: each workload again and again for S seconds, --pairs times, in turns
+            with the culprit --beside, if there is one; from ten seconds after it began, so that what
+            a start takes is apart. CPU time by sample, in the daemon and in the kernel for it, and by
+            drained entry; samples by entry
   day       144 epochs of ten minutes with 30,000 entries each, made by day_of_epochs: bytes, and
             wall and CPU seconds of each question (the first one makes the symbols, too)
   top       `culprit top`: from the start to the first rows; CPU time of a redraw every second,
@@ -205,8 +209,8 @@ class Loads:
 
 
 class Tools:
-    def __init__(self, culprit, folder):
-        self.culprit, self.folder = culprit, folder
+    def __init__(self, culprit, folder, name="this"):
+        self.culprit, self.folder, self.name = culprit, folder, name
 
     def daemon(self, *options):
         database = self.folder / "db"
@@ -541,13 +545,51 @@ def measure_cost(tools, loads, pairs, only, only_ways):
             print(f"  {name:9} {way:9} {totals[name, way].memory_row()}")
 
 
+def split_ms(pid):
+    """CPU time of a process in itself and in the kernel [ms]."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    tick_ms = 1000 / os.sysconf("SC_CLK_TCK")
+    return int(fields[11]) * tick_ms, int(fields[12]) * tick_ms
+
+
+def work_for(work, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        work()
+
+
+def measure_own(tools, loads, seconds, pairs, only):
+    print("\ndaemon's own time: of its first ten seconds [ms]; then by sample [ns]: all, in itself, in the kernel; "
+          "by\nentry [ns]; samples by entry; load")
+    for name, (_, work) in list_works(loads).items():
+        if only and name not in only:
+            continue
+        for _ in range(pairs):
+            for tool in tools:
+                daemon = tool.daemon("--no-symbols")
+                work_for(work, 10)
+                first, first_ms = tool.status(), split_ms(daemon.pid)
+                work_for(work, seconds)
+                last, last_ms = tool.status(), split_ms(daemon.pid)
+                tool.stop(daemon)
+                shutil.rmtree(tool.folder / "db", ignore_errors=True)
+                passed = {field: last["in_all"][field] - first["in_all"][field] for field in ("handled", "entries")}
+                handled, entries = max(passed["handled"], 1), max(passed["entries"], 1)
+                cpu_ns = last["cpu_ns"] - first["cpu_ns"]
+                own, kernel = (1e6 * (b - a) / handled for a, b in zip(first_ms, last_ms))
+                print(f"  {name:9} {tool.name:7} {first['cpu_ns'] / 1e6:6.0f} {cpu_ns / handled:8.0f} {own:6.0f} "
+                      f"{kernel:6.0f} {cpu_ns / entries:8.0f} {handled / entries:7.1f} {os.getloadavg()[0]:6.1f}",
+                      flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("culprit", type=pathlib.Path)
     parser.add_argument("--part", default="unknown,epoch,cost")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--pairs", type=int, default=12)
-    parser.add_argument("--works", default="", help="of cost: only these workloads")
+    parser.add_argument("--beside", type=pathlib.Path, help="of own: another culprit, in turns with it")
+    parser.add_argument("--works", default="", help="of cost and own: only these workloads")
     parser.add_argument("--ways", default="", help="of cost: only these set-ups, beside bare")
     arguments = parser.parse_args()
     if os.geteuid() != 0:
@@ -568,6 +610,10 @@ def main():
             measure_day(tools, arguments.culprit.resolve().parent / "day_of_epochs")
         if "top" in parts:
             measure_top(tools)
+        if "own" in parts:
+            others = [Tools(arguments.beside.resolve(), folder, "beside")] if arguments.beside else []
+            measure_own([*others, tools], loads, arguments.seconds, arguments.pairs,
+                        [word for word in arguments.works.split(",") if word])
         if "phase" in parts:
             measure_phase(tools, loads, arguments.pairs)
         if "cost" in parts:

@@ -6,7 +6,8 @@
 //               are still in the old ones (membarrier)  →  names again  →  read and empty them
 //
 // A CPU's clock gets a new period with each drain and between them (random_periods.h): no program
-// can be in step with it for longer. Sets of events that take turns change with each drain.
+// can be in step with it for longer than a second. Sets of events that take turns change with each
+// drain.
 //
 // All names of what is in a set have been told by then: a handler tells them before it counts.
 
@@ -66,7 +67,7 @@ class BpfSampler {
   /// The next drain gives numbers of images and tasks anew: those of files and processes that are
   /// gone would be kept for ever.
   void forget_names();
-  /// Other periods of the clocks. Call it some times a second: it takes a few microseconds a CPU.
+  /// Other periods of the clocks. Call it about once a second: it takes an interrupt of each CPU.
   void change_periods();
   /// New images, at once: their processes may soon be gone.
   void read_names(SampleVisitor& visitor);

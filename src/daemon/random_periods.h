@@ -1,6 +1,6 @@
 #pragma once
 
-// RandomPeriods: how long a clock waits between its samples, drawn anew some times a second.
+// RandomPeriods: how long a clock waits between its samples, drawn anew about once a second.
 //
 // A clock of a constant period sees a program that works in step with it always at the same place.
 // With periods of a wide range each phase of such a program is as likely: the range is that of
