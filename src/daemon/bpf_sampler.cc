@@ -266,6 +266,8 @@ Result<Sampler> BpfSampler::State::open_sampler(const SampledEvent& event, int c
   bpf_link* const link =
       bpf_program__attach_perf_event_opts(skeleton->progs.count_event, fd.get(), &options);
   if (link == nullptr) return refusal("the BPF program cannot be attached", errno);
+  // libbpf enables what it attaches to.
+  if (!is_on) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
   return Sampler(fd.release(), link, event.period);
 }
 
