@@ -77,6 +77,17 @@ def validate_changed(change):
                     f"/tmp/changed/armv8.toml; {change}")
 
 
+# Events take turns from drain to drain, and a flush drains: each has every second run. The machine
+# has no events of caches; the fastest clock makes it look for overflows (see "overflow").
+DAEMON = "culprit daemon --db /tmp/db"
+TURNS = 8
+DAEMON_TURNS = (
+    f"{DAEMON} --rate 4999 --no-symbols -e '{{instructions/period=500009/u}},{{cycles/period=500009/u}}' & "
+    f"until {DAEMON} status >/dev/null 2>&1; do sleep 0.2; done; {DAEMON} flush; "
+    f"for i in $(seq {2 * TURNS}); do two_loops; {DAEMON} flush; done; "
+    f"{DAEMON} status --format json >/tmp/json; {DAEMON} stop; wait; "
+    "cat /tmp/db/epochs/*.culprit >/tmp/daemon.culprit")
+
 COMMANDS = {
     "validate": validate("armv8", KERNELS),
     "validate_wrong_code": validate_changed(WRONG_CODE),
@@ -155,6 +166,7 @@ COMMANDS = {
                                     f"{CLOCK}u -o nobody.culprit two_loops"), ["nobody.culprit"]),
     "paranoid_3": ("sysctl -w kernel.perf_event_paranoid=3 >/dev/null; " +
                    as_nobody("culprit stat -e instructions:u loop"), []),
+    "daemon": (DAEMON_TURNS, ["json", "daemon.culprit"]),
     "record_branches": ("culprit record -b -e instructions:u loop", []),
 }
 
@@ -424,6 +436,22 @@ class ArmTest(CulpritTest):
         self.assertAlmostEqual(self.samples(report, first)["hot_loop"], 400, delta=1)
         self.assertAlmostEqual(self.samples(report, second)["hot_loop"], 200, delta=1)
         self.assertEqual(self.samples(report, faults)["_start"], 1)   # its first instruction
+
+    def test_events_of_the_daemon_take_turns_on_counters(self):
+        status = self.json("daemon")
+        self.assertEqual(status["collector"], "eBPF", status)
+        for event in status["events"]:
+            self.assertAlmostEqual(event["running_ns"] / event["enabled_ns"], 0.5, delta=0.25)
+        path = self.file("daemon", "daemon.culprit")
+        self.culprit("symbolize", "--symbols", ARM / "programs", path)
+        report = json.loads(self.culprit("report", path, "--format", "json", "--by", "function", "--module",
+                                         "two_loops").stdout)
+        for event in ("instructions:u", "cycles:u"):   # a cycle is an instruction there
+            found = {row["function"]: row["values"][event]["value"] for row in report["rows"]}
+            hot, warm = found["hot_loop"], found["warm_loop"]
+            # 25,000,011 instructions a run, 20,000,000 of them in the first loop. Some 400 samples.
+            self.assertAlmostEqual((hot + warm) / (TURNS * 25_000_000), 1, delta=0.15)
+            self.assertAlmostEqual(hot / (hot + warm), 0.8, delta=0.1)
 
     def test_precision_that_is_not_there_is_said(self):
         done = self.results["record_precise"]
