@@ -302,6 +302,8 @@ void Daemon::store() {
     return writer_->flush(profile);
   });
   if (!flushed) note_problem(flushed.error().message);
+  // What it needed is free, in pieces between what stays: the allocator would keep it all.
+  ::malloc_trim(0);
 }
 
 void Daemon::close_epoch() {
@@ -337,8 +339,7 @@ void Daemon::close_epoch() {
     note_problem(closed.error().message);
     return;
   }
-  // What an epoch needed is free, in pieces between what stays: the allocator would keep it all.
-  ::malloc_trim(0);
+  ::malloc_trim(0);  // as after a flush
   note_failure(completer_.add({*closed, database_.facts_folder(), std::move(recording.held)}));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // query_mapping(): one mapping of a process, by the question that kernels from 6.11 on answer about
-// /proc/PID/maps. The whole text is a line for each mapping, and takes ten times as long.
+// /proc/PID/maps. The whole text is a line for each mapping.
 
 #include <cstdint>
 #include <optional>
