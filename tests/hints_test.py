@@ -40,13 +40,14 @@ class Hints(CulpritTest):
         self.assertIn("there is no function 'mix_bitz'", done.stderr)
 
     def test_dev_null_takes_a_recording(self):
-        left = set(os.listdir("/tmp"))
-        done = self.culprit("record", "-o", "/dev/null", self.build("-g"), "1000")
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        done = self.culprit("record", "-o", "/dev/null", self.build("-g"), "1000",
+                            env={**os.environ, "TMPDIR": str(temporary)})
         self.assertRegex(done.stdout, r"^\d+$")
         self.assertIn("-> /dev/null", done.stderr)
-        self.assertNotIn("/tmp/", done.stderr)
-        self.assertFalse({name for name in set(os.listdir("/tmp")) - left
-                          if name.startswith("culprit-") and len(name) == len("culprit-XXXXXX")})
+        self.assertNotIn(str(temporary), done.stderr)
+        self.assertEqual(os.listdir(temporary), [])
         self.culprit("record", "-o", "/dev/null", "sh", "-c", "exit 7", status=7)
         self.assertEqual(self.culprit("record", "-o", "/dev/null", "sh", "-c", "kill -9 $$",
                                       status=None).returncode, -9)
