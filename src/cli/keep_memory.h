@@ -8,7 +8,7 @@ namespace culprit {
 /// back meanwhile, each page of it would be cleared by the kernel anew.
 void keep_freed_memory();
 
-/// The same for several answers at once, of threads: what one frees the others take.
+/// The same for several threads: what one frees the others take.
 void share_freed_memory();
 
 }  // namespace culprit

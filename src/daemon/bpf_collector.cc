@@ -12,7 +12,8 @@ namespace {
 
 // The longer, the more samples share an entry, and the fewer drains there are.
 constexpr uint64_t kUsuallyWithinNs = 60'000'000'000;
-// What could not be placed is asked for while its process lives, and sets of events take turns.
+// What has no file is asked for while its process lives and the code is there; sets of events take
+// turns.
 constexpr uint64_t kSoonWithinNs = 4'000'000'000;
 
 class BpfCollector final : public Collector {
@@ -44,7 +45,7 @@ class BpfCollector final : public Collector {
 
   [[nodiscard]] uint64_t drain_within_ns() const override {
     if (sampler_.is_filling()) return 0;
-    const bool is_soon = placer_.has_new_process() || sampler_.has_turns();
+    const bool is_soon = placer_.has_processes_to_ask() || sampler_.has_turns();
     return is_soon ? kSoonWithinNs : kUsuallyWithinNs;
   }
 

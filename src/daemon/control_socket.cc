@@ -108,7 +108,7 @@ void ControlSocket::accept_all() {
 }
 
 void ControlSocket::attend(const std::function<std::string(std::string_view)>& answer) {
-  // An accept() that finds nobody makes a socket first, and takes many times as long as this.
+  // An accept() that finds nobody has made a socket first.
   if (clients_.empty() && !ready_.is_readable()) return;
   accept_all();
   const uint64_t now = monotonic_ns();

@@ -46,7 +46,7 @@ constexpr uint64_t kReadStacksNs = kSecondNs / 5;
 // and an interrupt of its CPU.
 constexpr uint64_t kSamplesOfAPeriod = 250;
 constexpr uint64_t kChangePeriodsNs = kSecondNs;
-// To wake up costs more than most that is done then: what is due that soon is done, too.
+// What is due that soon is done at this waking, too.
 constexpr uint64_t kTogetherNs = kSecondNs / 20;
 constexpr int64_t kClockJumpNs = kSecondNs;
 constexpr size_t kProblemsKept = 5;

@@ -196,9 +196,11 @@ Location SamplePlacer::locate(const MmapRecord& map, RunAddress address) {
 
 void SamplePlacer::note_who(const who_record& record) {
   names_->whos.insert_or_assign(record.id, Who{record.key, {}, 0});
-  if (record.key.has_own_code == 0) return;
-  has_new_process_ = true;
-  watch_process(record.key);
+  if (record.key.has_own_code != 0) watch_process(record.key);
+}
+
+bool SamplePlacer::has_processes_to_ask() const {
+  return !names_->watched.empty();
 }
 
 void SamplePlacer::begin_numbers_anew() {
@@ -489,7 +491,6 @@ void SamplePlacer::end_drain() {
   }
   waiting_ = std::move(still);
   count_nameless(kWaitNs);
-  has_new_process_ = false;
   old_names_.reset();
   constexpr uint64_t kDrainsBetweenVisits = 16;
   if (drains_ % kDrainsBetweenVisits == 0) forget_dead();

@@ -51,9 +51,9 @@ class SamplePlacer final : public SampleVisitor {
   void begin_drain();
   void end_drain();
 
-  /// Whether a process that nothing was known of has run code without a file, or that was not
-  /// found, since the last drain: it can be asked while it lives.
-  [[nodiscard]] bool has_new_process() const { return has_new_process_; }
+  /// Whether there are processes, so far as is known, that run code without a file, or that was not
+  /// found. They are asked while they live, and soon: compilers put other code in its place.
+  [[nodiscard]] bool has_processes_to_ask() const;
 
   /// Files that have no code of their own, since the last call.
   std::vector<image_key> take_anonymous_files() { return std::exchange(anonymous_files_, {}); }
@@ -141,7 +141,6 @@ class SamplePlacer final : public SampleVisitor {
   bool by_process_;
   std::map<std::pair<uint32_t, std::string>, ProcessId> processes_;  // of the epoch
   bool are_processes_full_ = false;
-  bool has_new_process_ = false;
   std::vector<Waiting> waiting_;
   std::map<std::pair<uint32_t, uint64_t>, std::vector<ProcMapping>> mappings_;
   std::vector<image_key> anonymous_files_;

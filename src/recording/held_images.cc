@@ -25,8 +25,8 @@ std::optional<Fd> copy_vdso() {
   return *std::move(memory);
 }
 
-/// A window of a file that follows what is asked for. To map a file of which three small pieces are
-/// read would take the kernel many times as long: pages are made known one by one, and forgotten.
+/// A window of a file that follows what is asked for. A file is not mapped for three small pieces:
+/// the kernel would make its pages known one by one, and forget them.
 class FileWindow {
  public:
   explicit FileWindow(int fd) : fd_(fd) {}

@@ -538,7 +538,7 @@ std::optional<uint64_t> DataObjects::find_begin_of_thread(ObjectNumber number,
   const auto known =
       std::ranges::find(thread_variables_, number, [](const auto& one) { return one.second; });
   if (known == thread_variables_.end()) return std::nullopt;
-  // The thread pointer is less than the block's size away.
+  // Of the blocks that begin at the address or before it, the last one.
   const Span& part = known->first;
   const auto pointer = thread_pointers_.upper_bound(address - part.begin);
   if (pointer == thread_pointers_.begin()) return std::nullopt;
