@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """culprit scan against known costs, and what a scan costs.
 
-    bench/scan.py --wide [N]   all kernels of examples/scan with the first N setups (40; there are 85
+    bench/scan.py --wide [N [FOLDER]]
+                               all kernels of examples/scan with the first N setups (40; there are 85
                                where all compilers are installed), at five sizes: time, size of the
                                file, what failed; then tables and plots of the file, in seconds.
-                               Compilers that are not here are named. An hour of CPU
+                               Compilers that are not here are named. Over an hour; what was done in
+                               FOLDER (made if it is missing; else thrown away) is gone on with, and
+                               its times are added up
     bench/scan.py --answers [N] tables and plots of a scan of N cells (2,000), in seconds
     bench/scan.py --resume [N] a scan of N cells (500) killed twice by SIGKILL and gone on with, beside
                                one that was not: exits 1 if a table differs
@@ -16,6 +19,7 @@
                                section 2), the time and the size of the file; exits 1 if one differs
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -96,14 +100,27 @@ def write_plan(folder, setups, sizes):
     return len(lines)
 
 
-def wide(setups):
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(temporary)
+@contextlib.contextmanager
+def kept_or_temporary(folder):
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            yield pathlib.Path(temporary)
+    else:
+        path = pathlib.Path(folder).resolve()
+        path.mkdir(parents=True, exist_ok=True)
+        yield path
+
+
+def wide(setups, kept=None):
+    with kept_or_temporary(kept) as folder:
         used = write_plan(folder, setups, [1, 3, 5, 8, 16])
+        times = folder / "seconds.txt"  # of each part
         start = time.monotonic()
         subprocess.run([CULPRIT, "scan", "run", "--quiet"], cwd=folder, check=False)
-        seconds = time.monotonic() - start
+        with times.open("a") as parts:
+            print(f"{time.monotonic() - start:.0f}", file=parts)
         print(culprit(folder, "status", "--limit", "20"))
+        seconds = sum(map(int, times.read_text().split()))
         cells = used * len(list(KERNELS.glob("*.cc"))) * 5
         size = (folder / "scan.culprit").stat().st_size
         print(f"{cells} cells of {used} setups: {seconds:.0f} s, {size / 1e6:.1f} MB, "
@@ -211,12 +228,11 @@ def cost():
 def main():
     if "--help" in sys.argv:
         sys.exit(print(__doc__))
-    actions = {"--cost": lambda number: cost(),
-               "--wide": lambda number: wide(number or 40),
-               "--resume": lambda number: resume(number or 500),
-               "--answers": lambda number: answers(number or 2000)}
+    actions = {"--cost": (cost, []), "--wide": (wide, [40]), "--resume": (resume, [500]),
+               "--answers": (answers, [2000])}
     if len(sys.argv) > 1 and sys.argv[1] in actions:
-        sys.exit(actions[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else None))
+        action, usual = actions[sys.argv[1]]
+        sys.exit(action(*([int(number) for number in sys.argv[2:3]] or usual), *sys.argv[3:]))
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else temporary)
         (folder / "scan.toml").write_text(PLAN)

@@ -4,7 +4,7 @@ import os
 
 from harness import SYSTEM_PATH, CulpritTest, is_sanitized, run, runs_alone
 
-RUNS = 5
+RUNS = 3
 ENVIRONMENT = {"PATH": SYSTEM_PATH, "LC_ALL": "C", "PYTHONHASHSEED": "0",
                "HOME": "/nonexistent", "OMP_NUM_THREADS": "4"}
 MACHINE = ("--machine", "golden-cove")

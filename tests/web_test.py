@@ -93,7 +93,7 @@ class Documents(Web):
         with self.serving(profile) as address:
             got = {}
             for name, schema in (("index", "web_index"), ("places", "web_table"), ("costs", "web_table"),
-                                 ("costs/load_latency", "web_table"), ("why", "why"), ("data", "data"),
+                                 ("costs/load_latency", "web_table"), ("hottest", "web_table"), ("why", "why"), ("data", "data"),
                                  ("calls", "web_calls"), ("locality", "locality"), ("data/0", "data"),
                                  ("locality/0", "locality")):
                 with self.subTest(document=name):
@@ -124,6 +124,13 @@ class Documents(Web):
                 for event, column in columns.items():
                     values = places["values"][column]
                     self.assertEqual(values[i] if values else 0, row["values"][event]["value"])
+            hottest = self.answer_json("report", profile, "--by", "module,function", "--limit", "14")
+            first = hottest["events"][0]["name"]
+            column = next(i for i, one in enumerate(got["hottest"]["columns"]) if one["name"] == first)
+            self.assertEqual([got["hottest"]["texts"][name] for name in got["hottest"]["function"]],
+                             [row.get("function", "") for row in hottest["rows"]])
+            self.assertEqual(got["hottest"]["values"][column],
+                             [row["values"][first]["value"] for row in hottest["rows"]])
             product = next(places["id"][i] for i, name in enumerate(places["function"])
                            if places["texts"][name] == "product")
             status, body = fetch(address, f"d/0/function/{product}")

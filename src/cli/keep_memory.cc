@@ -17,4 +17,8 @@ void share_freed_memory() {
   ::mallopt(M_TOP_PAD, kStepBytes);
 }
 
+void give_back_freed_memory() {
+  ::malloc_trim(0);
+}
+
 }  // namespace culprit

@@ -11,4 +11,7 @@ void keep_freed_memory();
 /// The same for several threads: what one frees the others take.
 void share_freed_memory();
 
+/// Gives the kernel back what is kept, for others to use.
+void give_back_freed_memory();
+
 }  // namespace culprit

@@ -59,6 +59,21 @@ Result<std::vector<std::string>> list_profiles(const std::vector<std::string>& w
   return files;
 }
 
+/// Somebody who reads a page for a while needs no memory of ours for it.
+void serve_until_interrupted(const Server& server, const InterruptGuard& guard) {
+  constexpr std::chrono::milliseconds kStep{50};
+  constexpr std::chrono::seconds kQuiet{5};
+  uint64_t answered = 0;
+  auto quiet = std::chrono::milliseconds::zero();
+  while (!guard.is_interrupted()) {
+    std::this_thread::sleep_for(kStep);
+    const uint64_t now = server.answered();
+    quiet = now == answered ? quiet + kStep : std::chrono::milliseconds::zero();
+    answered = now;
+    if (quiet == kQuiet) give_back_freed_memory();
+  }
+}
+
 }  // namespace
 
 Result<void> offer_page(const std::string& file) {
@@ -89,7 +104,7 @@ int run(const ServeCommand& command) {
                                   "and machine code; Ctrl-C ends it",
                                   command.listen));
   if (command.open_browser) open_browser(url);
-  while (!guard.is_interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  serve_until_interrupted(**server, guard);
   return 0;
 }
 

@@ -21,6 +21,8 @@ const std::vector<RowLevel> kPlaces = {RowLevel::process, RowLevel::module, RowL
 constexpr double kLeastCallPercent = 0.02;
 /// So many data objects and statements are listed with what is known of them.
 constexpr size_t kListedRows = 30;
+/// So many functions are on the first screen.
+constexpr size_t kHottestFunctions = 14;
 
 /// What is asked of a profile, and the command that records it for those that cannot be answered.
 struct Offered {
@@ -42,6 +44,8 @@ constexpr Offered kOffered[] = {
     {"why", [](const Profile& profile) { return !profile.events.empty(); },
      "culprit record PROGRAM"},
     {"places", [](const Profile& profile) { return !profile.histograms.empty(); },
+     "culprit record PROGRAM"},
+    {"hottest", [](const Profile& profile) { return !profile.histograms.empty(); },
      "culprit record PROGRAM"},
     {"costs", has_told_costs, "culprit record --engine timer+simulate PROGRAM"},
     {"calls", [](const Profile& profile) { return !profile.stack_counts.empty(); },
@@ -90,6 +94,7 @@ Result<std::string> Documents::make(std::string_view name) const {
   const TextStyle style;
   if (name == "index") return make_index();
   if (name == "places") return make_places();
+  if (name == "hottest") return make_hottest();
   if (name == "costs") return make_costs("");
   if (name.starts_with("costs/")) return make_costs(name.substr(name.find('/') + 1));
   if (name.starts_with("function/"))
@@ -179,6 +184,15 @@ Result<std::string> Documents::make_places() const {
   ReportQuestion question;
   question.report.by = kPlaces;
   question.report.limit = 0;
+  question.report.names_hottest = false;
+  ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
+  return table_document(answer);
+}
+
+Result<std::string> Documents::make_hottest() const {
+  ReportQuestion question;
+  question.report.by = {RowLevel::module, RowLevel::function};
+  question.report.limit = kHottestFunctions;
   question.report.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
   return table_document(answer);

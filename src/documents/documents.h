@@ -5,6 +5,7 @@
 //     index              what there is, and what would fill what is not
 //     why                the tree of cycles: schema/why.schema.json
 //     places             events by process, module and function
+//     hottest            events of the few functions with most, of all processes together
 //     costs              branches of the tree of cycles by the same
 //     costs/BRANCH       one branch in detail
 //     function/ID        the code of a function; ID stands in `places`
@@ -63,6 +64,7 @@ class Documents {
 
   [[nodiscard]] std::string make_index() const;
   [[nodiscard]] Result<std::string> make_places() const;
+  [[nodiscard]] Result<std::string> make_hottest() const;
   [[nodiscard]] Result<std::string> make_costs(std::string_view branch) const;
   [[nodiscard]] Result<std::string> make_data(std::string_view row) const;
   [[nodiscard]] Result<std::string> make_locality(std::string_view row) const;

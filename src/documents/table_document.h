@@ -11,8 +11,8 @@
 
 namespace culprit {
 
-/// Rows of a flat report by process, module and function. Columns without any count are left out.
-/// Shape:  schema/web_table.schema.json
+/// Rows of a flat report by module, function and perhaps process (else "" and 0). Columns without
+/// any count are left out. Shape:  schema/web_table.schema.json
 std::string table_document(const ReportAnswer& answer);
 
 /// A tree of calls; rows in the order of the tree, each with its depth.

@@ -7,16 +7,30 @@
 namespace culprit {
 
 Result<std::string> OpenProfile::document(std::string_view name) const {
+  const bool is_of_whole = name.find('/') == name.npos;
+  if (!is_of_whole) return documents.make(name);
+  std::shared_ptr<Kept> kept;
   {
     const std::scoped_lock guard(lock_);
-    if (const auto found = kept_.find(name); found != kept_.end()) return found->second;
+    auto found = kept_.find(name);
+    if (found == kept_.end()) {
+      found = kept_.emplace(std::string(name), std::make_shared<Kept>()).first;
+    }
+    kept = found->second;
   }
-  ASSIGN_OR_RETURN(std::string json, documents.make(name));
-  const bool is_of_whole = name.find('/') == name.npos;
+  return find_or_make(name, *kept);
+}
+
+Result<std::string> OpenProfile::find_or_make(std::string_view name, Kept& kept) const {
+  const std::scoped_lock making(kept.making);
+  if (!kept.json.empty()) return kept.json;
+  Result<std::string> json = documents.make(name);
   const std::scoped_lock guard(lock_);
-  if (is_of_whole && kept_bytes_ + json.size() <= kMostKeptBytes &&
-      kept_.emplace(std::string(name), json).second) {
-    kept_bytes_ += json.size();
+  if (json && kept_bytes_ + json->size() <= kMostKeptBytes) {
+    kept_bytes_ += json->size();
+    kept.json = *json;
+  } else if (const auto found = kept_.find(name); found != kept_.end()) {
+    kept_.erase(found);
   }
   return json;
 }

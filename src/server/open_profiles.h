@@ -22,7 +22,8 @@ struct OpenProfile {
   OpenProfile(const OpenProfile&) = delete;
   OpenProfile& operator=(const OpenProfile&) = delete;
 
-  /// A document as JSON. Those of the whole profile take longest to make, and are kept.
+  /// A document as JSON. Those of the whole profile take longest to make: who asks for one that is
+  /// being made waits for it, and it is kept.
   /// Errors: as Documents::make()
   [[nodiscard]] Result<std::string> document(std::string_view name) const;
 
@@ -33,8 +34,15 @@ struct OpenProfile {
   /// So much of documents is kept.
   static constexpr size_t kMostKeptBytes = size_t{128} << 20;
 
+  struct Kept {
+    std::mutex making;
+    std::string json;  // "": not made yet
+  };
+  /// Of a document that cannot be made, or that has no room, nothing stays.
+  [[nodiscard]] Result<std::string> find_or_make(std::string_view name, Kept& kept) const;
+
   mutable std::mutex lock_;  // of what follows
-  mutable std::map<std::string, std::string, std::less<>> kept_;
+  mutable std::map<std::string, std::shared_ptr<Kept>, std::less<>> kept_;
   mutable size_t kept_bytes_ = 0;
 };
 

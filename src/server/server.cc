@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <fmt/format.h>
 #include <httplib.h>
 #include <netinet/tcp.h>
@@ -99,6 +100,7 @@ struct Server::State {
   std::string word;
   OpenProfiles profiles;
   BoundedServer http;
+  std::atomic<uint64_t> answered = 0;
   int port = 0;
   std::thread thread;
 };
@@ -209,8 +211,13 @@ void Server::State::answer(std::string_view path, httplib::Response& response) {
     return send(response, kOk, std::string(web_assets().style), "text/css; charset=utf-8");
   }
   if (path == "profiles") return send_json(response, list_profiles());
-  if (path.starts_with("d/")) return answer_document(path.substr(2), response);
-  if (path.starts_with("diff/")) return answer_difference(path.substr(5), response);
+  if (path.starts_with("d/") || path.starts_with("diff/")) {
+    const bool is_document = path.starts_with("d/");
+    path.remove_prefix(path.find('/') + 1);
+    is_document ? answer_document(path, response) : answer_difference(path, response);
+    ++answered;
+    return;
+  }
   send_error(response, Error{"there is nothing of that name", ErrorKind::not_found});
 }
 
@@ -284,6 +291,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   auto state = std::make_unique<State>(options);
   RETURN_IF_ERROR(state->start());
   return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+uint64_t Server::answered() const {
+  return state_->answered;
 }
 
 std::string Server::url() const {

@@ -38,6 +38,9 @@ class Server {
   /// What to type into a browser.
   [[nodiscard]] std::string url() const;
 
+  /// How many documents were asked for until now, and answered.
+  [[nodiscard]] uint64_t answered() const;
+
  private:
   struct State;
   explicit Server(std::unique_ptr<State> state);

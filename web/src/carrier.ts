@@ -57,6 +57,11 @@ export function get<T>(path: string, inFile: string | null = null): Promise<T> {
   return found as Promise<T>;
 }
 
+/// Has the server make a document that will be asked for soon, while nobody waits.
+export function prepare(profile: number, name: string): void {
+  if (!isOneFile) fetch(`d/${profile}/${name}`, { method: "HEAD" }).catch(() => null);
+}
+
 /// What was read of profiles that have changed is read again.
 export function forget(): void {
   cache.clear();

@@ -10,23 +10,22 @@ import { functionsOf, group, joinPlaces, placesOf, processOf, type Measure, type
 import { go, tweak, type Route } from "./route";
 import { CopyButtons, sortRows, Table, type ColumnOf } from "./table";
 import type { Index, Table as TableTypes } from "./types";
-import { NotRecorded, usePromise, Waiting, type Loaded } from "./use_document";
+import { NotRecorded, useDocument, usePromise, Waiting, type Loaded } from "./use_document";
 
-export function usePlaces(index: Index.IndexDocument, profile: number, unfolded: string[] = []): Loaded<Places> {
-  return usePromise(async () => {
-    const hasCosts = index.documents.costs?.is_there;
-    const [events, costs] = await Promise.all([
-      getDocument<TableTypes.TableDocument>(profile, "places"),
-      // A profile whose events no template names has events alone.
-      hasCosts ? getDocument<TableTypes.TableDocument>(profile, "costs").catch(() => null) : null]);
-    if (costs === null) return placesOf(events, null);
-    let places = placesOf(events, costs);
-    for (const branch of unfolded) {
-      const detail = await getDocument<TableTypes.TableDocument>(profile, `costs/${branch}`);
-      places = withDetail(places, detail, branch);
-    }
-    return places;
-  }, `places ${profile} ${unfolded.join(" ")}`);
+/// Events by place, with the costs and the unfolded branches that have come.
+function usePlaces(index: Index.IndexDocument, profile: number, unfolded: string[]): { places: Loaded<Places>; isWaiting: boolean } {
+  const events = useDocument<TableTypes.TableDocument>(profile, "places");
+  // A profile whose events no template names has events alone.
+  const costs = useDocument<TableTypes.TableDocument>(profile, "costs", index.documents.costs?.is_there);
+  const details = usePromise(() => Promise.all(unfolded.map((branch) => getDocument<TableTypes.TableDocument>(profile, `costs/${branch}`))),
+    `details ${profile} ${unfolded.join(" ")}`);
+  const places = useMemo<Loaded<Places>>(() => {
+    if (events === null || "error" in events) return events;
+    if (costs === null || "error" in costs) return { value: placesOf(events.value, null) };
+    if (details !== null && "error" in details) return details;
+    return { value: (details?.value ?? []).reduce((sum, detail, i) => withDetail(sum, detail, unfolded[i]), placesOf(events.value, costs.value)) };
+  }, [events, costs, details]);
+  return { places, isWaiting: costs === null || details === null };
 }
 
 /// Adds the parts of a branch behind it, under its name.
@@ -132,14 +131,16 @@ function ColumnChooser({ measures, chosen }: { measures: Measure[]; chosen: stri
 
 export function Functions({ index, route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
   const unfolded = (route.query.get("unfold") ?? "").split("~").filter(Boolean);
-  const places = usePlaces(index, route.profile, unfolded);
+  const { places, isWaiting } = usePlaces(index, route.profile, unfolded);
   if (!index.documents.places?.is_there) {
     return <NotRecorded index={index} name="places">This profile has counts of whole runs, and no places in the code.</NotRecorded>;
   }
-  return <Waiting loaded={places}>{(value) => <FunctionsOf places={value} route={route} unfolded={unfolded} />}</Waiting>;
+  return <Waiting loaded={places}>{(value) => <FunctionsOf places={value} isWaiting={isWaiting} route={route} unfolded={unfolded} />}</Waiting>;
 }
 
-function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route; unfolded: string[] }): JSX.Element {
+interface FunctionsProps { places: Places; isWaiting: boolean; route: Route; unfolded: string[] }
+
+function FunctionsOf({ places, isWaiting, route, unfolded }: FunctionsProps): JSX.Element {
   const query = route.query;
   const [selected, setSelected] = useState<string | null>(null);
   const shows = query.get("unit") === "%" ? "%" : "value";
@@ -179,7 +180,7 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
     && (!pattern || pattern.test(row.name) || pattern.test(row.module))), [sorted, module, query.get("q"), query.get("mine")]);
   const branches = places.measures.filter((one) => one.isCost && !one.name.includes(": ") && !/^(un)?(halted|stalled) cycles$|^unstalled/.test(one.name));
   return (
-    <div class="stack">
+    <div class="stack" aria-busy={isWaiting}>
       <div class="bar-of-tools">
         <label class="search"><span class="hidden">search functions</span>
           <input type="search" placeholder="search (regular expression)   /" value={query.get("q") ?? ""}
@@ -203,6 +204,7 @@ function FunctionsOf({ places, route, unfolded }: { places: Places; route: Route
           </details>
         )}
         <Chips route={route} />
+        {isWaiting && <span class="waiting" role="status">costs are on their way …</span>}
         <span class="dim">{lower.length === whole ? `${whole.toLocaleString("en")} functions` : `${lower.length.toLocaleString("en")} of ${whole.toLocaleString("en")} functions; the others are filtered out`}</span>
         <CopyButtons columns={columns} rows={lower} sort={sort} />
       </div>

@@ -1,14 +1,15 @@
 // What takes the cycles and what to change, without a click.
 
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
+import { prepare } from "./carrier";
 import { amount, duration, inUnit, MARKS, MARK_WORDS, percent, shortName, fileName } from "./format";
-import { isThin, usePlaces } from "./functions";
-import { functionsOf } from "./places";
+import { isThin } from "./functions";
+import { placesOf } from "./places";
 import { go, type Route } from "./route";
-import { sortRows, Table, type ColumnOf } from "./table";
-import type { Index, Why } from "./types";
+import { Table, type ColumnOf } from "./table";
+import type { Index, Table as TableTypes, Why } from "./types";
 import { useDocument, Waiting } from "./use_document";
 
 export interface CostNode {
@@ -211,16 +212,15 @@ function AdviceList({ why, profile }: { why: Why.WhyDocument; profile: number })
   );
 }
 
-function Hottest({ index, route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
-  const places = usePlaces(index, route.profile);
-  const rows = useMemo(() => places && "value" in places
-    ? sortRows(functionsOf(places.value), [{ key: "value", title: "", value: (row) => row.values[0] }], "-value").slice(0, 14)
-      .filter((row) => row.values[0] > 0) : [], [places]);
+function Hottest({ route }: { route: Route }): JSX.Element {
+  const table = useDocument<TableTypes.TableDocument>(route.profile, "hottest");
   return (
     <section aria-label="hottest functions">
       <h2><a href={`#1/${route.profile}/functions`}>Hottest functions</a></h2>
-      <Waiting loaded={places}>{({ measures }) => {
+      <Waiting loaded={table}>{(value) => {
+        const { measures, rows: all } = placesOf(value, null);
         const first = measures[0];
+        const rows = all.filter((row) => row.values[0] > 0);
         return (
           <table class="plain">
             <thead><tr><th class="number">{MARKS[first.provenance]}{first.name}</th><th class="number">share</th><th>function</th><th>module</th></tr></thead>
@@ -245,6 +245,11 @@ function Hottest({ index, route }: { index: Index.IndexDocument; route: Route })
 export function Overview({ index, route }: { index: Index.IndexDocument; route: Route }): JSX.Element {
   const why = useDocument<Why.WhyDocument>(route.profile, "why");
   const simulated = index.documents.costs?.is_there;
+  // The functions are what most people open next, and take longest to make.
+  useEffect(() => {
+    if (why === null) return;
+    for (const name of ["places", "costs"]) if (index.documents[name]?.is_there) prepare(route.profile, name);
+  }, [why]);
   return (
     <div class="overview">
       <div class="column">
@@ -259,7 +264,7 @@ export function Overview({ index, route }: { index: Index.IndexDocument; route: 
       </div>
       <div class="column">
         <Waiting loaded={why}>{(value) => <AdviceList why={value} profile={route.profile} />}</Waiting>
-        <Hottest index={index} route={route} />
+        <Hottest route={route} />
       </div>
     </div>
   );

@@ -51,35 +51,52 @@ export function placesOf(events: Table.TableDocument, costs: Table.TableDocument
   return places;
 }
 
+/// Writes what the columns of a table have in a row. Of zeros alone a table has an empty list.
+function fill(to: number[], from: number, lists: number[][], row: number): void {
+  for (let column = 0; column < lists.length; ++column) to[from + column] = lists[column][row] ?? 0;
+}
+
 export function joinPlaces(events: Table.TableDocument, costs: Table.TableDocument | null): Places {
   const measures = [...measuresOf(events, false), ...(costs ? measuresOf(costs, true) : [])];
-  const rows = new Map<string, Place>();
-  const zeros = new Array<number>(measures.length).fill(0);
-  const add = (table: Table.TableDocument, from: number) => {
+  const tables = costs ? [events, costs] : [events];
+  // Of fractions first: lists of whole numbers would be made anew for each row's first fraction.
+  const zeros = new Array<number>(measures.length).fill(0.5).fill(0);
+  // Exact counts and what is modelled have neither: one list of zeros does for all rows.
+  const hasAny = (field: "errors" | "samples") => tables.some((table) => table[field].some((list) => list.length > 0));
+  const [hasErrors, hasSamples] = [hasAny("errors"), hasAny("samples")];
+  const rows: Place[] = [];
+  const byProcess = new Map<string, Map<string, Place>>();  // by id of the function there
+  tables.forEach((table, number) => {
     const { process, process_id, module, function: names, id, texts } = table;
+    const from = number === 0 ? 0 : events.columns.length;
+    let here = new Map<string, Place>();
     for (let row = 0; row < id.length; ++row) {
-      const key = `${process_id[row]} ${process[row] === undefined ? "" : texts[process[row]]} ${id[row]}`;
-      let place = rows.get(key);
+      if (row === 0 || process[row] !== process[row - 1] || process_id[row] !== process_id[row - 1]) {
+        const key = `${process_id[row]} ${texts[process[row]] ?? ""}`;
+        here = byProcess.get(key) ?? new Map();
+        byProcess.set(key, here);
+      }
+      let place = here.get(id[row]);
       if (!place) {
         place = {
-          key, process: texts[process[row]], pid: process_id[row], module: texts[module[row]],
+          key: `${process_id[row]} ${texts[process[row]] ?? ""} ${id[row]}`,
+          process: texts[process[row]], pid: process_id[row], module: texts[module[row]],
           name: texts[names[row]] || "[unknown]", id: id[row],
           rank: table === events ? names[row] : Infinity,  // each table numbers its own texts
           inclusive: table.inclusive.length > 0 ? table.inclusive[row] : null,
-          values: zeros.slice(), errors: zeros.slice(), samples: zeros.slice(),
+          values: zeros.slice(),
+          errors: hasErrors ? zeros.slice() : zeros,
+          samples: hasSamples ? zeros.slice() : zeros,
         };
-        rows.set(key, place);
+        here.set(id[row], place);
+        rows.push(place);
       }
-      for (let column = 0; column < table.columns.length; ++column) {
-        place.values[from + column] = table.values[column][row] ?? 0;
-        place.errors[from + column] = table.errors[column][row] ?? 0;
-        place.samples[from + column] = table.samples[column][row] ?? 0;
-      }
+      fill(place.values, from, table.values, row);
+      if (hasErrors) fill(place.errors, from, table.errors, row);
+      if (hasSamples) fill(place.samples, from, table.samples, row);
     }
-  };
-  add(events, 0);
-  if (costs) add(costs, events.columns.length);
-  return { measures, rows: [...rows.values()], hasInclusive: events.inclusive.length > 0 };
+  });
+  return { measures, rows, hasInclusive: events.inclusive.length > 0 };
 }
 
 /// Rows with the same key as one: values add up, and errors as those of independent samples do.
@@ -121,9 +138,10 @@ export function functionsOf(places: Places, process = ""): Place[] {
   let found = made.get(process);
   if (!found) {
     const rows = process ? places.rows.filter((row) => processOf(row) === process) : places.rows;
-    // Of the only process there is they are those of all.
-    const areAll = process !== "" && rows.length === places.rows.length;
-    made.set(process, found = areAll ? functionsOf(places) : group(rows, (row) => row.id));
+    const [first] = rows;
+    // One process has a row for each function already.
+    const isOne = rows.every((row) => row.pid === first.pid && row.process === first.process);
+    made.set(process, found = isOne ? rows : group(rows, (row) => row.id));
   }
   return found;
 }

@@ -20,8 +20,9 @@ export function usePromise<T>(make: () => Promise<T>, key: string): Loaded<T> {
   return state.key === key ? state.loaded : null;
 }
 
-export function useDocument<T>(profile: number, name: string): Loaded<T> {
-  return usePromise(() => getDocument<T>(profile, name), `${profile} ${name}`);
+/// `isThere`: else it is missing without being asked for.
+export function useDocument<T>(profile: number, name: string, isThere = true): Loaded<T> {
+  return usePromise(() => isThere ? getDocument<T>(profile, name) : Promise.reject(new Error(`no ${name}`)), `${profile} ${name} ${isThere}`);
 }
 
 /// What was not recorded, and the command that records it.

@@ -28,6 +28,7 @@ const open = async (hash, ready) => {
   await page.goto("about:blank");
   await page.goto(address + hash);
   await page.waitForSelector(ready, { timeout: 20000 });
+  await page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
 };
 const check = async (screen) => {
   for (const colorScheme of ["light", "dark"]) {

@@ -35,14 +35,21 @@ page.on("request", (request) => {
   if (!isOwn && !["data:", "blob:", "about:"].includes(url.protocol)) result.elsewhere.push(request.url());
 });
 
+/// What the selector names is there, and nothing of the page waits for documents that come later.
+async function ready(selector) {
+  await page.waitForSelector(selector);
+  await page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
+  return null;
+}
+
 const DO = {
-  /// A page newly loaded at that place; waits until the selector is there.
-  open: async (hash, ready) => {
+  /// A page newly loaded at that place.
+  open: async (hash, selector) => {
     await page.goto("about:blank");
     await page.goto(address + hash);
-    await page.waitForSelector(ready);
+    await ready(selector);
   },
-  wait: (selector) => page.waitForSelector(selector).then(() => null),
+  wait: ready,
   press: (key) => page.keyboard.press(key),
   type: (text) => page.keyboard.type(text),
   click: (selector) => page.locator(selector).first().click(),
@@ -61,7 +68,7 @@ const DO = {
   scheme: (colorScheme) => page.emulateMedia({ colorScheme }),
   shot: (file) => page.screenshot({ path: file }).then(() => null),
   /// The drawn rows of a table, once it is there: {title of the column: text of the cell}; with their classes as "".
-  rows: (label) => page.waitForSelector(`.table[aria-label="${label}"]`).then(() => page.evaluate((name) => {
+  rows: (label) => ready(`.table[aria-label="${label}"]`).then(() => page.evaluate((name) => {
     const table = document.querySelector(`.table[aria-label="${name}"]`);
     const titles = [...table.querySelectorAll("[role=columnheader] button")].map((one) => one.innerText.replace(/ [▾▴]$/, ""));
     return [...table.querySelectorAll(".row:not(.head)")].map((row) => Object.fromEntries(
@@ -75,11 +82,11 @@ const DO = {
       .map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}: ${one.nodes[0].any.map((check) => check.message).join("; ")} (${one.nodes[0].target})`);
   },
   /// Opens a page newly, and says when [ms from the beginning of its loading] the last document was
-  /// there, and when what `ready` selects was drawn.
-  time: async (hash, ready) => {
+  /// there, and when what is selected was drawn.
+  time: async (hash, selector) => {
     await page.goto("about:blank");
     await page.goto(address + hash);
-    await page.waitForSelector(ready, { timeout: 150000 });
+    await page.waitForSelector(selector, { timeout: 150000 });
     return page.evaluate(async () => {
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
       const documents = performance.getEntriesByType("resource").map((one) => one.responseEnd);
