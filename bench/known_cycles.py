@@ -91,6 +91,22 @@ def analyse(culprit, profile, name):
     return told["tallied"]
 
 
+def find_shares(told):
+    """What has a twentieth of the cycles: causes by their largest bound; in capitals what the code
+    itself costs. {cause: share}"""
+    shares = {kind.removesuffix("_cycles").upper(): cycles / told["cycles"]
+              for kind, cycles in told["best_case"].items() if kind != "execution_cycles"}
+    shares |= {one["cause"]: one["high_cycles"] / told["cycles"] for one in told["causes"]}
+    return {cause: share for cause, share in shares.items() if share >= LEAST_SHARE}
+
+
+def is_first(shares, causes):
+    """Whether the largest is one of these causes."""
+    own = {"serializing": "other"}  # in the best case
+    return max(shares, key=shares.get, default="").lower() in causes | {
+        own[cause] for cause in causes if cause in own}
+
+
 def print_row(loop, known, told):
     """Whether the bars hold."""
     executed = told.get("instructions", 0)
@@ -100,23 +116,16 @@ def print_row(loop, known, told):
     cpi = told["cycles"] / executed
     half = 1.96 * cpi / math.sqrt(told["samples"])
     is_exact = abs(cpi - known) <= max(0.03 * known, half)
-    best = {kind.removesuffix("_cycles"): cycles / told["cycles"]
-            for kind, cycles in told["best_case"].items()}
-    causes = {one["cause"]: one["high_cycles"] / told["cycles"] for one in told["causes"]}
-    shown = {cause.upper(): share for cause, share in best.items() if cause != "execution"}
-    shown |= causes
-    shown = {cause: share for cause, share in shown.items() if share >= LEAST_SHARE}
-    wrong = sorted(cause for cause in loop.ruled_out if causes.get(cause, 0) >= LEAST_SHARE)
-    first = max(shown, key=shown.get, default="")
-    own = {"serializing": "other"}  # in the best case
-    is_named = not loop.causes or first.lower() in loop.causes | {
-        own[cause] for cause in loop.causes if cause in own}
+    best = sum(told["best_case"].values()) / told["cycles"]
+    shown = find_shares(told)
+    wrong = sorted(loop.ruled_out & shown.keys())
+    is_named = not loop.causes or is_first(shown, loop.causes)
     words = ", ".join(f"{cause} {100 * share:.0f} %"
                       for cause, share in sorted(shown.items(), key=lambda one: -one[1]))
     verdict = " ".join([*([] if is_exact else ["CPI"]), *([] if is_named else ["first"]),
                         *(f"not-{cause}" for cause in wrong)])
     print(f"{loop.name:<14} {known:>7.3f} {cpi:>8.3f} +-{half:<6.3f} "
-          f"{sum(best.values()):>4.0%} {told['unexplained_cycles'] / told['cycles']:>5.0%}  "
+          f"{best:>4.0%} {told['unexplained_cycles'] / told['cycles']:>5.0%}  "
           f"{'ok' if not verdict else 'MISSED ' + verdict:<22} {words}")
     return not verdict
 

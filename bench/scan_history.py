@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""A history of 30 builds of one kernel, in which three changes of about 2 % in counts are planted.
+"""A history of 30 builds of one kernel, in which three changes of about 2 % in counts are planted,
+or one of 5 % in time.
 
-    bench/scan_history.py
+    bench/scan_history.py            counts
+    bench/scan_history.py --time [N] N builds (30) of the same counts, each timed within 1 %: one
+                                     has slower instructions from then on; 10 s a build
 
 Each build is measured under a label of its own (`scan run --label`). All builds differ in their
-text; three of them execute more, each in another function. `scan diff` of each build with the one
-before must find these three and no other, name the function, and `scan trend` must date them.
-Exits with 1 if not.
+text; `scan diff` of each build with the one before must find what is planted and nothing else, of
+counts with the function, and `scan trend` must date it. Exits with 1 if not.
 """
 import json
 import os
@@ -17,7 +19,7 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-CULPRIT = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev")) / "culprit"
+CULPRIT = pathlib.Path(os.environ.get("CULPRIT_BUILD", SOURCE / "build/dev")).resolve() / "culprit"
 
 BUILDS = 30
 # Build: the function that executes more from then on.
@@ -27,11 +29,12 @@ EACH = 50  # instructions of a function, to which a change adds 3: of some 160 i
 
 PLAN = f"""[scan]
 program = "kernel.cc"
-build = "{{cc}} {{flags}} -g -I{SOURCE}/examples/scan {{program}} -o {{out}}"
-run = "{{out}} {{runs}}"
+build = "{{{{cc}}}} {{{{flags}}}} -g -I{SOURCE}/examples/scan {{{{program}}}} -o {{{{out}}}}"
+run = "{{{{out}}}} {{{{runs}}}}"
 DIM = 1
+{{more}}
 [setup]
-gcc = {{ cc = "g++-12", flags = "-O2" }}
+gcc = {{{{ cc = "g++-12", flags = "-O2" }}}}
 """
 
 
@@ -48,34 +51,77 @@ def kernel(build):
             f"  for (long n = 0; n < runs; ++n) {{\n{calls}  }}\n  return 0;\n}}\n")
 
 
+def timed_kernel(build, slower_from):
+    """A chain of 200 instructions: 160 products of three cycles and 40 additions of one, of which 13
+    are products, too, from a build on: 26 of 520 cycles more. Additions come first in every build."""
+    products = 173 if build >= slower_from else 160
+    return (f"// Build {build}.\n" + "\n" * (build % 4) +
+            '#include "culprit_kernel.h"\n'
+            "int main(int argc, char** argv) {\n  const long runs = culprit_runs(argc, argv);\n"
+            f"  long a = {build};\n  for (long n = 0; n < runs; ++n)\n"
+            f'    __asm__ volatile(".rept {200 - products}\\n\\tadd $3, %0\\n\\t.endr\\n\\t"\n'
+            f'                     ".rept {products}\\n\\timul $3, %0, %0\\n\\t.endr" : "+r"(a));\n'
+            "  return a == 0;\n}\n")
+
+
+def scan_builds(folder, plan_more, kernel_of, builds):
+    """A label for each build; the command that asks of them."""
+    (folder / "scan.toml").write_text(PLAN.format(more=plan_more))
+
+    def culprit(*arguments):
+        return subprocess.run([CULPRIT, "scan", *arguments], cwd=folder, text=True, check=False,
+                              stdout=subprocess.PIPE).stdout
+
+    for build in range(builds):
+        (folder / "kernel.cc").write_text(kernel_of(build))
+        culprit("run", "--quiet", "--label", f"build={build:02}")
+    return culprit
+
+
+def time_history(folder, builds):
+    """How many answers are wrong."""
+    slower_from = builds * 2 // 3
+    culprit = scan_builds(folder, "time_percent = 1", lambda build: timed_kernel(build, slower_from), builds)
+    wrong = 0
+    for build in range(1, builds):
+        labels = f"build={build - 1:02}", f"build={build:02}"
+        changes = json.loads(culprit("diff", *labels, "--of", "time_ns", "--format", "json"))["changes"]
+        for one in changes:
+            print(f"build {build:02}: {100 * (one['b'] / one['a'] - 1):+.2f} % of time")
+        wrong += bool(changes) != (build == slower_from)
+    dated = [int(build) for build in re.findall(r"(?m)^build=(\d+) .*changed since", culprit("trend", "time_ns"))]
+    wrong += dated != [slower_from]
+    print(f"{builds} builds, slower by 5 % from {slower_from} on; dated {dated}; {wrong} answers wrong")
+    return wrong
+
+
+def count_history(folder):
+    """How many answers are wrong."""
+    culprit = scan_builds(folder, "", kernel, BUILDS)
+    wrong = 0
+    for build in range(1, BUILDS):
+        document = json.loads(culprit("diff", f"build={build - 1:02}", f"build={build:02}",
+                                      "--format", "json"))
+        found = [(one["function"].removesuffix("()"), one["b"] / one["a"] - 1)
+                 for one in document["changes"]]
+        expected = [PLANTED[build]] if build in PLANTED else []
+        wrong += [name for name, _ in found] != expected
+        for name, growth in found:
+            print(f"build {build:02}: {100 * growth:+.2f} % in {name}")
+    dated = re.findall(r"(?m)^build=(\d+) .*changed since", culprit("trend"))
+    wrong += [int(build) for build in dated] != sorted(PLANTED)
+    print(f"{BUILDS} builds, {len(PLANTED)} planted changes, {wrong} answers wrong; "
+          f"{(folder / 'scan.culprit').stat().st_size / 1000:.0f} kB")
+    return wrong
+
+
 def main():
     if "--help" in sys.argv:
         sys.exit(print(__doc__))
-    wrong = 0
+    is_timed = sys.argv[1:2] == ["--time"]
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        (folder / "scan.toml").write_text(PLAN)
-
-        def culprit(*arguments):
-            return subprocess.run([CULPRIT, "scan", *arguments], cwd=folder, text=True, check=False,
-                                  stdout=subprocess.PIPE).stdout
-
-        for build in range(BUILDS):
-            (folder / "kernel.cc").write_text(kernel(build))
-            culprit("run", "--quiet", "--label", f"build={build:02}")
-        for build in range(1, BUILDS):
-            document = json.loads(culprit("diff", f"build={build - 1:02}", f"build={build:02}",
-                                          "--format", "json"))
-            found = [(one["function"].removesuffix("()"), one["b"] / one["a"] - 1)
-                     for one in document["changes"]]
-            expected = [PLANTED[build]] if build in PLANTED else []
-            wrong += [name for name, _ in found] != expected
-            for name, growth in found:
-                print(f"build {build:02}: {100 * growth:+.2f} % in {name}")
-        dated = re.findall(r"(?m)^build=(\d+) .*changed since", culprit("trend"))
-        wrong += [int(build) for build in dated] != sorted(PLANTED)
-        print(f"{BUILDS} builds, {len(PLANTED)} planted changes, {wrong} answers wrong; "
-              f"{(folder / 'scan.culprit').stat().st_size / 1000:.0f} kB")
+        wrong = time_history(folder, int((sys.argv[2:] or [BUILDS])[0])) if is_timed else count_history(folder)
     sys.exit(1 if wrong else 0)
 
 

@@ -626,6 +626,8 @@ class Fields(ObjectsTest):
                          [("offset 0", 1), ("offset 1", 7), ("offset 8", 8), ("offset 8", 16),
                           ("offset 16", 8), ("offset 24", 4), ("offset 28", 4), ("offset 32", 24), ("offset 56", 8)])
         self.assertEqual(part["type"], "body")
+        _, state = self.fields(profile, "state")
+        self.assertEqual(state, {"rounds": 0, "[padding]": 0, "parts": 600, "total": 0})
         part, nodes = self.fields(profile, "make_node*")
         self.assertEqual(part["type"], "node")
         self.assertEqual(nodes["key"], 20000 + 10 * 20000)

@@ -26,7 +26,7 @@ struct MadeData : MadeLocality {
     p.objects[2].site = {kMill, FileOffset(0x900)};
     add_member("key", 0);
     add_member("value", 8);
-    p.access_offsets = {{ContextId(0u), at(0x214), ObjectId(2u), 8, 16, 3}};
+    p.access_offsets = {{ContextId(0u), at(0x214), ObjectId(2u), 8, 16, 0, 3}};
     p.objects[3].kind = ObjectKind::field;
     p.objects[3].name = p.strings.intern("weight");
     p.objects[3].parent = ObjectId(2u);
@@ -212,7 +212,7 @@ MemberHeat heat_of(uint64_t waits_of_copies) {
   Profile& p = made.test.profile;
   p.histograms[0].objects = {ObjectId(2u), ObjectId(2u)};
   p.histograms[0].columns[1].value = {waits_of_copies, 900};
-  p.access_offsets.push_back({ContextId(0u), at(0x210), ObjectId(2u), 0, 8, 3});
+  p.access_offsets.push_back({ContextId(0u), at(0x210), ObjectId(2u), 0, 8, 0, 3});
   p.branch_counts = {{ContextId(0u), at(0x212), at(0x210), 100, 0, 0, 0, 0},
                      {ContextId(0u), at(0x216), at(0x214), 100, 0, 0, 0, 0}};
   const FactsLookup facts = made.test.lookup();
@@ -246,15 +246,26 @@ FieldFact member(uint64_t offset, uint64_t size_bytes) {
 TEST(ObjectFields, AMemberIsFoundThroughArraysOfStructs) {
   const std::vector<FieldFact> members = {member(0, 24), member(24, 8), member(32, 4),
                                           member(36, 4), member(40, 8)};
-  EXPECT_EQ(find_member_at(members, 24, 0), 1u);
-  EXPECT_EQ(find_member_at(members, 24, 48), 1u);
-  EXPECT_EQ(find_member_at(members, 24 + 48 * 7, 96), 1u);
-  EXPECT_EQ(find_member_at(members, 35, 48), 2u);
-  EXPECT_EQ(find_member_at(members, 38, 0), 3u);  // padding
+  EXPECT_EQ(find_member_at(members, {24, 0}), 1u);
+  EXPECT_EQ(find_member_at(members, {24, 48}), 1u);
+  EXPECT_EQ(find_member_at(members, {24 + 48 * 7, 96}), 1u);
+  EXPECT_EQ(find_member_at(members, {35, 48}), 2u);
+  EXPECT_EQ(find_member_at(members, {38, 0}), 3u);  // padding
   // Every other double of the three is not only theirs: 16 apart means 0, 16, 32 of an element.
-  EXPECT_EQ(find_member_at(members, 0, 16), members.size());
-  EXPECT_EQ(find_member_at(members, 0, 8), members.size());
-  EXPECT_EQ(find_member_at(members, 0, 24), members.size());  // 0 and 24
+  EXPECT_EQ(find_member_at(members, {0, 16}), members.size());
+  EXPECT_EQ(find_member_at(members, {0, 8}), members.size());
+  EXPECT_EQ(find_member_at(members, {0, 24}), members.size());  // 0 and 24
+}
+
+TEST(ObjectFields, PlacesOfOneElementAreInAMemberThatHoldsTheLowestAndTheHighest) {
+  const std::vector<FieldFact> members = {member(0, 24), member(24, 8), member(32, 4),
+                                          member(36, 4), member(40, 8)};
+  EXPECT_EQ(find_member_at(members, {0, 8, 16}), 0u);              // at[0] to at[2]
+  EXPECT_EQ(find_member_at(members, {48 + 41, 1, 6}), 4u);         // id[1] to id[7] of the second
+  EXPECT_EQ(find_member_at(members, {0, 8, 24}), members.size());  // at[0] to next
+  // 40 and 48: of two elements, and by what is known of them in several members.
+  EXPECT_EQ(find_member_at(members, {40, 8, 8}), members.size());
+  EXPECT_EQ(find_member_at(members, {24, 48, 96}), 1u);  // `next` of three
 }
 
 }  // namespace

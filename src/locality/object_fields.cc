@@ -33,6 +33,7 @@ bool is_sound(std::span<const FieldFact> members) {
   });
 }
 
+/// members.size(): none has it.
 size_t member_with(std::span<const FieldFact> members, uint64_t offset) {
   for (size_t i = 0; i < members.size(); ++i) {
     if (offset >= members[i].offset && offset - members[i].offset < members[i].size_bytes) return i;
@@ -104,11 +105,15 @@ ObjectLayout find_layout(CodeIndex& code, ObjectId object) {
   return {};
 }
 
-size_t find_member_at(std::span<const FieldFact> members, uint64_t offset, uint64_t stride) {
+size_t find_member_at(std::span<const FieldFact> members, const SeenPlaces& seen) {
+  const auto [offset, stride, span] = seen;
   const uint64_t element = members.front().element_bytes;
   const uint64_t step = std::gcd(stride, element);  // 0, or that of places in an element
   const size_t found = member_with(members, offset % element);
   if (found == members.size()) return found;
+  if (seen.are_in_one(element)) {
+    return member_with(members, offset % element + span) == found ? found : members.size();
+  }
   const FieldFact& member = members[found];
   // All places that are a step apart, of the whole element, must be in the member.
   const uint64_t first = step == 0 ? offset % element : offset % step;
@@ -142,10 +147,13 @@ ObjectMembers find_members(CodeIndex& code, ObjectId object) {
   std::map<std::pair<size_t, size_t>, uint32_t> spans;  // first and last member -> row
   // The member at whose place it is, or the row of all those into which its width reaches.
   const auto find_row_of = [&](const AccessOffset& seen) {
-    const size_t first = find_member_at(members, seen.offset, seen.stride);
+    const SeenPlaces places{seen.offset, seen.stride, seen.span};
+    const size_t first = find_member_at(members, places);
     const auto width = widths.find(seen.location);
     if (first == members.size() || width == widths.end()) return static_cast<uint32_t>(first);
-    const uint64_t last_byte = seen.offset % layout.element_bytes() + width->second - 1;
+    const uint64_t element = layout.element_bytes();
+    const uint64_t reach = places.are_in_one(element) ? places.span : 0;
+    const uint64_t last_byte = seen.offset % element + reach + width->second - 1;
     const size_t last = member_with(members, last_byte);
     if (last == first || width->second == 0) return static_cast<uint32_t>(first);
     if (last == members.size()) return several;

@@ -69,9 +69,21 @@ ObjectMembers find_members(CodeIndex& code, ObjectId object);
 /// is the object's. Empty: no struct.
 std::vector<FieldUse> find_field_uses(CodeIndex& code, ObjectId object, const UseEvents& events);
 
-/// The member that accesses at `offset` and multiples of `stride` from there are all to, of those
-/// of one element; members.size(): they are to several.
-/// Units:  offset, stride [bytes]; stride 0: all were at `offset`
-size_t find_member_at(std::span<const FieldFact> members, uint64_t offset, uint64_t stride);
+/// Places in an object, as an AccessOffset has them.
+struct SeenPlaces {
+  uint64_t offset = 0;
+  uint64_t stride = 0;  // 0: all were at `offset`
+  uint64_t span = 0;
+
+  /// Whether all of them are known to be in one element of that size.
+  [[nodiscard]] bool are_in_one(uint64_t element_bytes) const {
+    const bool is_known = span != 0 || stride == 0;
+    return is_known && span < element_bytes && offset % element_bytes < element_bytes - span;
+  }
+};
+
+/// The member that accesses at these places are all to, of those of one element; members.size():
+/// they are to several.
+size_t find_member_at(std::span<const FieldFact> members, const SeenPlaces& seen);
 
 }  // namespace culprit

@@ -295,6 +295,7 @@ struct FieldList<AccessOffset> {
     visit(Field{"object"}, rows.object...);
     visit(Field{"in_object"}, rows.offset...);
     visit(Field{"stride"}, rows.stride...);
+    visit(Field{"span"}, rows.span...);
     visit(Total{"samples"}, rows.samples...);
   }
 };

@@ -308,8 +308,9 @@ struct AccessOffset {
   ContextId context;
   Location location;
   ObjectId object;
-  uint64_t offset = 0;   // of the first access seen [bytes]
+  uint64_t offset = 0;   // the lowest that was seen (where `span` is not known: the first) [bytes]
   uint64_t stride = 0;   // the others differ from it by multiples of it; 0: none does
+  uint64_t span = 0;     // how far the highest is from the lowest; 0 beside a stride: not known
   uint64_t samples = 0;  // accesses seen
   friend auto operator<=>(const AccessOffset&, const AccessOffset&) = default;
 };

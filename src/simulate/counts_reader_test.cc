@@ -155,7 +155,7 @@ TEST_F(CountsReader, AccessesThatWereLookedAtTellWhoseTheOthersAre) {
     put(file::kSitesStart + number * sizeof known, known);
     if (number == 1) return;
     put(file::kSiteObjectsStart + number * sizeof(file::SiteObject),
-        file::SiteObject{1, 0, 0, 0, 0});
+        file::SiteObject{1, 0, 0, 0, 0, 0});
     put(file::core_start(0) + file::kAccessesInCore + number * sizeof(file::SiteAccesses),
         file::SiteAccesses{{loads, looked_at, 0, 0}});
   };

@@ -288,8 +288,8 @@ void SimulatedProfile::add_offsets(const ProcessCounts& counts,
   for (uint32_t site = 0; site < counts.site_objects.size(); ++site) {
     const counts_file::SiteObject& row = counts.site_objects[site];
     if (row.instruction == 0 || row.samples == 0) continue;
-    builder_.profile().access_offsets.push_back(
-        {context, locate(site), objects[row.object], row.offset, row.stride, row.samples});
+    builder_.profile().access_offsets.push_back({context, locate(site), objects[row.object],
+                                                 row.offset, row.stride, row.span, row.samples});
   }
 }
 

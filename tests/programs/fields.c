@@ -1,5 +1,6 @@
 // Structs whose members are accessed a known number of times: an array of 1,000 (y and id twice
-// each, the two of `at` once at a time) and a list of 20,000 that is walked ten times.
+// each, the two of `at` once at a time), a list of 20,000 that is walked ten times, and a struct that
+// is mostly one array of 300, each stored and loaded once.
 // tests/objects_test.py.
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,11 @@ struct body {
   struct body* next;
 };
 static struct body bodies[1000];
+static struct {
+  int rounds;
+  double parts[300];
+  long total;
+} state;
 struct node {
   long key;
   struct node* next;
@@ -48,7 +54,16 @@ __attribute__((noinline)) long walk(const struct node* n) {
   for (; n; n = n->next) s += n->key;
   return s;
 }
+__attribute__((noinline)) void set_parts(void) {
+  for (int i = 0; i < 300; ++i) state.parts[i] = i;
+}
+__attribute__((noinline)) double sum_parts(void) {
+  double s = 0;
+  for (int i = 0; i < 300; ++i) s += state.parts[i];
+  return s;
+}
 int main(void) {
+  set_parts();
   for (int i = 0; i < 1000; ++i) {
     bodies[i].id = i;
     bodies[i].at.y = i;
@@ -61,5 +76,5 @@ int main(void) {
   }
   long keys = 0;
   for (int r = 0; r < 10; ++r) keys += walk(head);
-  printf("%f %f %ld %ld\n", sum_y(), sum_points(), sum_ids(), keys);
+  printf("%f %f %f %ld %ld\n", sum_parts(), sum_y(), sum_points(), sum_ids(), keys);
 }

@@ -168,8 +168,11 @@ void CountedObjects::add_offset(uint32_t site, ObjectNumber object, uint64_t add
   if (!begin) return;
   const uint64_t offset = address - *begin;
   if (row.samples++ == 0) row.offset = offset;
+  const uint64_t highest = std::max(offset, row.offset + row.span);
   const uint64_t apart = offset > row.offset ? offset - row.offset : row.offset - offset;
   row.stride = std::gcd(row.stride, apart);
+  row.offset = std::min(offset, row.offset);
+  row.span = highest - row.offset;
 }
 
 ObjectNumber CountedObjects::allocator_for(std::span<const uint32_t> path) {

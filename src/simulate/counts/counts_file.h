@@ -102,8 +102,9 @@ struct SiteObject {
   uint32_t instruction;  // its site; 0: this is an instruction itself
   uint32_t object;
   // Where in the object's blocks it accesses, by some of its accesses:
-  uint64_t offset;   // of the first
-  uint64_t stride;   // what the others' differ from it by: their greatest common divisor
+  uint64_t offset;   // the lowest
+  uint64_t stride;   // what the others differ from it by: their greatest common divisor
+  uint64_t span;     // by how much the highest does
   uint64_t samples;  // how many; 0: nothing is known
 };
 

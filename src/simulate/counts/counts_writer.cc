@@ -156,7 +156,7 @@ uint32_t CountsWriter::add_site_of_object(uint32_t instruction, uint32_t object)
   const std::lock_guard lock(adding_);
   const uint32_t number = header_->sites;
   if (number >= file::kMaxSites) return 0;
-  table<file::SiteObject>(file::kSiteObjectsStart)[number] = {instruction, object, 0, 0, 0};
+  table<file::SiteObject>(file::kSiteObjectsStart)[number] = {instruction, object, 0, 0, 0, 0};
   file::Site* const sites = table<file::Site>(file::kSitesStart);
   sites[number] = sites[instruction];
   header_->sites.store(number + 1, std::memory_order_release);
