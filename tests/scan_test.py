@@ -107,6 +107,22 @@ class One(ScanTest):
         document = self.one("--runs", "5,1000,12345", "--", "./counted", "{runs}")
         self.assertEqual(self.costs(document), expected)
 
+    def test_long_iterations_are_run_less_often(self):
+        """400,000 rounds of three instructions each: 120 million at 100 runs."""
+        self.build("""#include <cstdlib>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10);
+  for (long n = 0; n < runs; ++n) {
+    long rounds = 400000;
+    asm volatile("1: nop\\n\\tsub $1, %0\\n\\tjne 1b" : "+r"(rounds));
+  }
+}
+""", "long")
+        done = self.culprit("scan", "one", "--by", "instruction", "--", "./long", "{runs}")
+        self.assertIn("from runs of 20, 50 and 100", done.stdout)
+        rows = self.one("--by", "instruction", "--", "./long", "{runs}")["rows"]
+        self.assertEqual(3, sum(row["per_iteration"]["instructions"]["value"] == 400000 for row in rows))
+
     def test_are_refused_where_they_grow_with_the_loop_count(self):
         self.build("""#include <cstdlib>
 int main(int, char** argv) {

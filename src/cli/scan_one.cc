@@ -99,12 +99,12 @@ Result<std::string> answer_one(const ScanCommand& command) {
   if (command.format == Format::csv) return print_place_csv(table, profile);
   const TextStyle style = standard_output_style(command.width);
   std::string runs;
-  for (size_t i = 0; i < command.runs.size(); ++i) {
+  for (size_t i = 0; i < measured.runs.size(); ++i) {
     runs += fmt::format("{}{}",
-                        i == 0                         ? ""
-                        : i + 1 == command.runs.size() ? " and "
-                                                       : ", ",
-                        command.runs[i]);
+                        i == 0                          ? ""
+                        : i + 1 == measured.runs.size() ? " and "
+                                                        : ", ",
+                        measured.runs[i]);
   }
   std::string out = fmt::format(
       "{}   an iteration, from runs of {}{}{}\n\n", printable(words), runs,

@@ -77,11 +77,8 @@ Result<std::vector<std::string>> split_words(std::string_view command) {
   return words;
 }
 
-std::vector<std::string> write_runs(const std::vector<uint64_t>& runs) {
-  const size_t width = runs.empty() ? 0 : std::to_string(runs.back()).size();
-  std::vector<std::string> texts;
-  for (const uint64_t count : runs) texts.push_back(fmt::format("{:0{}}", count, width));
-  return texts;
+std::string write_runs(uint64_t runs, uint64_t most) {
+  return fmt::format("{:0{}}", runs, std::to_string(most).size());
 }
 
 }  // namespace culprit::scan

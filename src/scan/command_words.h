@@ -25,8 +25,8 @@ Result<std::vector<std::string>> fill_words(const std::vector<std::string>& word
 /// else is special. Braces stay.
 Result<std::vector<std::string>> split_words(std::string_view command);
 
-/// Loop counts as arguments of equal width: counting the digits of a number costs instructions.
-/// {1, 300} → "001", "300".
-std::vector<std::string> write_runs(const std::vector<uint64_t>& runs);
+/// A loop count as an argument, as wide as the largest of them: counting the digits of a number
+/// costs instructions. 1, 300 → "001".
+std::string write_runs(uint64_t runs, uint64_t most);
 
 }  // namespace culprit::scan

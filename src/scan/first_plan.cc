@@ -108,7 +108,7 @@ Result<std::string> make_first_plan(const std::string& source, const std::string
   out += fmt::format("build = {}\n", in_toml(build));
   out += line(fmt::format("run = {}", in_toml(language->run)),
               "{runs}: how often the loop goes round");
-  out += line("runs = [100, 300, 700]", "a third count checks that iterations cost the same");
+  out += line("# runs = [100, 300, 700]", "loop counts; else these, and fewer of long iterations");
   out += line("# iterations_per_run = 100", "if the program multiplies the count by itself");
   out += line("# machine = \"zen4\"", "models its caches and cycles, too; `none` is faster");
   out += line("# time_percent = 2", "measures CPU time, too, each within so much");

@@ -180,7 +180,6 @@ void PlanReader::read_scan() {
     add(1, "there is no section [scan]");
     return;
   }
-  plan_.runs = {100, 300, 700};
   TomlSection known = TomlSection(file_).section("scan");
   known.text("build", plan_.build);
   known.text("run", plan_.run);

@@ -61,7 +61,7 @@ struct Plan {
   std::vector<std::string> programs;  // shell patterns, from the file's folder
   std::string build;                  // a shell command; "": the programs run as they are
   std::string run;
-  std::vector<uint64_t> runs;
+  std::vector<uint64_t> runs;       // loop counts; empty: as loop_counts.h says
   uint64_t iterations_per_run = 1;  // of programs that multiply the loop count by themselves
   std::string machine = "none";     // whose caches and cycles are modelled
   uint64_t timeout_s = 120;         // of a cell, its build and all its runs; of a timed run

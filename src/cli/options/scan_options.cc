@@ -86,7 +86,9 @@ void add_one(CLI::App* scan, ScanCommand* command, std::string* error) {
                  "the cost of an iteration of one program, by place; needs no setup file");
   app->prefix_command();
   add_parsed(app, "--runs", &command->runs, parse_runs,
-             "loop counts; two at least, a third checks them [100,300,700]", "N,N,...");
+             "loop counts; two at least, a third checks them [100,300,700; "
+             "20,50,100 if an iteration is long]",
+             "N,N,...");
   app->add_option("--iterations-per-run", command->iterations_per_run,
                   "of programs that multiply the loop count by themselves [1]")
       ->type_name("N")

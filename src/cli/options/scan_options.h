@@ -50,7 +50,7 @@ struct ScanCommand {
   std::vector<scan::Use> uses;       // best
   std::string output;                // plot: "": standard output
   std::vector<std::string> command;  // one
-  std::vector<uint64_t> runs = {100, 300, 700};
+  std::vector<uint64_t> runs;        // empty: nobody chose
   uint64_t iterations_per_run = 1;
   std::string machine = "none";  // one, search: "": the plan's, or the host's
   scan::PlaceLevel level = scan::PlaceLevel::function;

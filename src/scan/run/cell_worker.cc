@@ -18,6 +18,7 @@
 #include "recording/started_command.h"
 #include "scan/cells.h"
 #include "scan/command_words.h"
+#include "scan/loop_counts.h"
 #include "scan/remarks.h"
 #include "scan/run/inputs.h"
 #include "scan/run/measure.h"
@@ -221,7 +222,10 @@ Result<std::string> compute_key(const ScanSetting& setting, const PlannedCell& c
   add(command);
   add(setting.plan.run);
   for (const Variable& one : cell.variables) add(one.name + "=" + one.value);
-  for (const uint64_t runs : setting.plan.runs) add(std::to_string(runs));
+  const auto add_all = [&](const auto& all_runs) {
+    for (const uint64_t runs : all_runs) add(std::to_string(runs));
+  };
+  setting.plan.runs.empty() ? add_all(kUsualRuns) : add_all(setting.plan.runs);
   add(std::to_string(setting.plan.iterations_per_run));
   add(compiler);
   add(setting.machine_text);

@@ -8,11 +8,13 @@
 #include "base/wait_status.h"
 #include "mix/instruction_kinds.h"
 #include "mix/instruction_mix.h"
+#include "model/counts.h"
 #include "model/profile_merger.h"
 #include "recording/signals.h"
 #include "scan/cells.h"
 #include "scan/command_words.h"
 #include "scan/costs.h"
+#include "scan/loop_counts.h"
 #include "scan/place_table.h"
 #include "scan/plan.h"
 #include "scan/run/float_status.h"
@@ -65,6 +67,18 @@ Result<std::string> find_float_events(const MeasureOptions& options, const std::
   return text;
 }
 
+uint64_t count_instructions(const Profile& profile) {
+  uint64_t instructions = 0;
+  for (const Histogram& histogram : profile.histograms) {
+    for_each_count(profile, histogram, [&](const Location&, size_t event, const Sum& sum) {
+      if (profile.strings.text(profile.events[event].name) == "instructions") {
+        instructions += sum.value;
+      }
+    });
+  }
+  return instructions;
+}
+
 }  // namespace
 
 std::vector<std::string> counted_events(bool has_machine) {
@@ -78,7 +92,8 @@ std::vector<std::string> counted_events(bool has_machine) {
 }
 
 Result<Measured> measure(const MeasureOptions& options) {
-  RETURN_IF_ERROR(check_runs(options.runs));
+  const bool is_chosen_here = options.runs.empty();
+  if (!is_chosen_here) RETURN_IF_ERROR(check_runs(options.runs));
   Measured measured;
   // Who ran it does not matter; the runs themselves are what differences are between.
   Projection projection;
@@ -87,10 +102,13 @@ Result<Measured> measure(const MeasureOptions& options) {
   projection.time_slices = false;
   ProfileMerger merger(projection);
   std::map<ImageId, Fd> held;
-  std::vector<std::string> texts = write_runs(options.runs);
-  for (size_t i = 0; i < options.runs.size() && !measured.crashed; ++i) {
+  std::vector<uint64_t> to_run = options.runs;
+  if (is_chosen_here) to_run.assign(kUsualRuns.begin(), kUsualRuns.end());
+  const uint64_t most = to_run.back();
+  for (size_t i = 0; i < to_run.size() && !measured.crashed; ++i) {
+    const uint64_t runs = to_run[i];
     SimulateOptions simulate;
-    ASSIGN_OR_RETURN(simulate.command, fill_words(options.command, texts[i]));
+    ASSIGN_OR_RETURN(simulate.command, fill_words(options.command, write_runs(runs, most)));
     simulate.plugin_path = options.plugin_path;
     simulate.machine = options.machine;
     Result<Simulation> simulation = Error{""};
@@ -102,20 +120,25 @@ Result<Measured> measure(const MeasureOptions& options) {
     }
     if (!simulation) return simulation.error();
     Recording& recording = simulation->recording;
-    label_run(recording.profile.strings, recording.run(), kRunsLabel,
-              std::to_string(options.runs[i]));
+    label_run(recording.profile.strings, recording.run(), kRunsLabel, std::to_string(runs));
+    measured.runs.push_back(runs);
+    if (is_chosen_here && i == 0 && count_instructions(recording.profile) > kManyInstructions) {
+      to_run = {runs};
+      to_run.insert(to_run.end(), kFewRuns.begin(), kFewRuns.end());
+    }
     // Who calls whom is of no use here.
     recording.profile.branch_counts.clear();
     recording.profile.fall_throughs.clear();
     measured.remarks = recording.remarks;
     if (recording.command_wait_status != 0) {
       measured.crashed = WIFSIGNALED(recording.command_wait_status);
-      measured.failure = fmt::format(
-          "{} at {} runs", describe_wait_status(recording.command_wait_status), options.runs[i]);
+      measured.failure =
+          fmt::format("{} at {} runs", describe_wait_status(recording.command_wait_status), runs);
     }
     keep_held(recording, merger.add(recording.profile), held);
   }
   measured.profile = merger.take();
+  std::ranges::sort(measured.runs);
   if (measured.crashed) return measured;
   keep_what_differs(measured.profile);
   SnapshotOptions snapshot;
@@ -137,7 +160,8 @@ Result<Measured> measure(const MeasureOptions& options) {
         "{} instructions whose code is not known are in no kind (flops, moves, ...)", unknown));
   }
   CodeIndex code(measured.profile, lookup);
-  ASSIGN_OR_RETURN(measured.float_events, find_float_events(options, texts.back(), code));
+  ASSIGN_OR_RETURN(measured.float_events,
+                   find_float_events(options, write_runs(measured.runs.back(), most), code));
   return measured;
 }
 

@@ -16,8 +16,8 @@
 namespace culprit::scan {
 
 struct MeasureOptions {
-  std::vector<std::string> command;               // words; {runs} in them stands for the loop count
-  std::vector<uint64_t> runs;                     // ascending, two at least
+  std::vector<std::string> command;  // words; {runs} in them stands for the loop count
+  std::vector<uint64_t> runs;        // ascending, two at least; empty: as loop_counts.h says
   std::optional<simulate::MachineModel> machine;  // none: no caches and no cycles
   std::string plugin_path;
   std::string output_file;                    // where the program's output goes
@@ -26,6 +26,7 @@ struct MeasureOptions {
 };
 
 struct Measured {
+  std::vector<uint64_t> runs;  // ascending
   /// A run for each loop count, labelled with it; counts of the places where they differ, and the
   /// sums of all as Count rows.
   Profile profile;
@@ -39,6 +40,7 @@ struct Measured {
 /// What a run counts, by name.
 std::vector<std::string> counted_events(bool has_machine);
 
+/// `measured.runs` are where nobody chose those of loop_counts.h.
 /// Errors: it cannot be run or simulated at all
 Result<Measured> measure(const MeasureOptions& options);
 

@@ -9,6 +9,7 @@
 #include "base/wait_status.h"
 #include "recording/started_command.h"
 #include "scan/command_words.h"
+#include "scan/loop_counts.h"
 #include "scan/plan.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/redirected.h"
@@ -97,9 +98,10 @@ Result<void> time_programs(const ScanSetting& setting, std::vector<TimedProgram>
   };
   std::vector<Clock> clocks;
   for (TimedProgram& program : programs) {
-    const Result<uint64_t> most = choose_timed_runs(setting.plan.runs.back(), [&](uint64_t runs) {
-      return run_natively(setting, program.command, runs, check);
-    });
+    const std::vector<uint64_t>& counted = setting.plan.runs;
+    const uint64_t least = counted.empty() ? kUsualRuns.front() : counted.back();
+    const Result<uint64_t> most = choose_timed_runs(
+        least, [&](uint64_t runs) { return run_natively(setting, program.command, runs, check); });
     if (stopped) return *stopped;
     if (most) {
       program.timing.most_runs = *most;

@@ -12,6 +12,7 @@
 #include "scan/cells.h"
 #include "scan/costs.h"
 #include "scan/expectations.h"
+#include "scan/loop_counts.h"
 #include "scan/run/cell_process.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
@@ -60,6 +61,7 @@ SetupRunner::SetupRunner(SetupRunnerOptions options, TemporaryFolder folder,
   // Two runs tell what an iteration costs. A third would find kernels that break the rules, which
   // is a scan's business.
   std::vector<uint64_t>& runs = options_.setting.plan.runs;
+  if (runs.empty()) runs.assign(kUsualRuns.begin(), kUsualRuns.end());
   runs = {runs.front(), runs.back()};
 }
 
