@@ -42,7 +42,7 @@ CAUSES = {
     "columns": BEYOND | {"load_l2"},
     "pages": {"translation", "load_l2", "load_l3"},
     "total_in_order": BEYOND | {"bandwidth"},
-    "scatter": {"store_buffer"},
+    "scatter": {"store_buffer", "translation"},
     "fill": {"store_buffer", "bandwidth"},
     "bytes_to_word": {"forwarding"},
     "halves": {"forwarding"},

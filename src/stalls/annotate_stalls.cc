@@ -15,7 +15,6 @@ namespace {
 /// What retires together within so many instructions may hide who was waited for.
 constexpr size_t kGroup = 3;
 constexpr double kLeastShare = 0.01;
-constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
 constexpr auto kFetch = static_cast<size_t>(StallCause::code_fetch);
 
 class PlaceStalls {

@@ -247,7 +247,6 @@ TEST(EventBounds, OfUserCodeAreNotOfTheKernel) {
   rules.bounds = {{StallWay::misprediction, {{0, 40}}}};
   std::vector<BoundedInstruction> all(1, {{}, INFINITY});
   all[0].features.may_mispredict = true;
-  constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
   EXPECT_TRUE(FunctionEvents(rules, flow, false).find_bounds({0}, all)[kMisprediction]);
   EXPECT_FALSE(FunctionEvents(rules, flow, true).find_bounds({0}, all)[kMisprediction]);
 }

@@ -25,6 +25,68 @@ bool stays_fetched(const FunctionGraph& function, uint32_t loop) {
   return true;
 }
 
+using Regions = std::map<std::optional<uint32_t>, std::vector<size_t>>;  // instructions by loop
+
+/// Ways out of a region by branches that can have been mispredicted.
+struct WaysOut {
+  struct Way {
+    std::optional<uint32_t> to;
+    double runs = 0;
+  };
+  double most = 0;  // that the branches can have cost
+  BoundSources sources;
+  std::vector<Way> ways;
+};
+
+std::map<std::optional<uint32_t>, WaysOut> find_ways_out(const FunctionFlow& flow,
+                                                         const FunctionEvidence& evidence) {
+  const FunctionGraph& function = *flow.function;
+  std::map<std::optional<uint32_t>, WaysOut> all;
+  uint32_t last_from = function.graph.blocks;
+  for (size_t i = 0; i < function.graph.edges.size(); ++i) {
+    const FlowEdge& edge = function.graph.edges[i];
+    if (edge.from >= function.graph.blocks || edge.to >= function.graph.blocks) continue;
+    const std::optional<uint32_t> from = find_region(function, edge.from);
+    const std::optional<uint32_t> to = find_region(function, edge.to);
+    const InstructionEvidence& branch =
+        evidence.instructions[function.code.blocks[edge.from].last - 1];
+    const double most = branch.most[kMisprediction];
+    if (from == to || !(most > 0) || !std::isfinite(most)) continue;
+    WaysOut& out = all[from];
+    if (edge.from != std::exchange(last_from, edge.from)) out.most += most;
+    out.sources |= branch.sources[kMisprediction];
+    out.ways.push_back({to, flow.edges[i] ? flow.edges[i]->runs.value : 0});
+  }
+  return all;
+}
+
+/// What mispredicted branches of other regions can have cost in each: of those at a region's ways
+/// out as much as its own stalls leave, shared out by how often each way was taken.
+std::map<std::optional<uint32_t>, PartBounds> find_landings(const FunctionFlow& flow,
+                                                            const FunctionEvidence& evidence,
+                                                            const Regions& regions) {
+  std::map<std::optional<uint32_t>, PartBounds> landings;
+  for (const auto& [from, out] : find_ways_out(flow, evidence)) {
+    double possible = 0;
+    double stall = 0;
+    for (const size_t i : regions.at(from)) {
+      const InstructionEvidence& one = evidence.instructions[i];
+      possible += one.most[kMisprediction];
+      stall += one.cycles - one.best.total();
+    }
+    const double left = std::min(out.most, possible - std::max(0.0, stall));
+    double runs = 0;
+    for (const WaysOut::Way& way : out.ways) runs += way.runs;
+    if (!(left > 0) || !(runs > 0)) continue;
+    for (const WaysOut::Way& way : out.ways) {
+      PartBounds& landed = landings[way.to];
+      landed.most[kMisprediction] += left * way.runs / runs;
+      landed.sources[kMisprediction] |= out.sources;
+    }
+  }
+  return landings;
+}
+
 }  // namespace
 
 Stalls& Stalls::operator+=(const Stalls& more) {
@@ -46,7 +108,8 @@ Stalls& Stalls::operator+=(const Stalls& more) {
 }
 
 Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
-                   const EventBoundsByCause& events, bool has_best, bool can_miss_code) {
+                   const EventBoundsByCause& events, bool has_best, bool can_miss_code,
+                   const PartBounds& landed) {
   Stalls stalls;
   for (const InstructionEvidence* part : parts) {
     stalls.cycles += part->cycles;
@@ -56,6 +119,11 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
     stalls.best += part->best;
   }
   PartBounds possible = add_up_bounds(parts, events);
+  for (size_t cause = 0; cause < kStallCauses; ++cause) {
+    if (events[cause]) continue;  // whose samples land where time's do
+    possible.most[cause] += landed.most[cause];
+    possible.sources[cause] |= landed.sources[cause];
+  }
   if (!can_miss_code) {
     possible.most[static_cast<size_t>(StallCause::code_fetch)] = 0;
     possible.sources[static_cast<size_t>(StallCause::code_fetch)] = BoundSources::of_code();
@@ -79,13 +147,14 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
 
 FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence) {
   const FunctionGraph& function = *flow.function;
-  std::map<std::optional<uint32_t>, std::vector<size_t>> regions;
+  Regions regions;
   for (uint32_t block = 0; block < function.graph.blocks; ++block) {
     const std::optional<uint32_t> loop = find_region(function, block);
     for (size_t i = function.code.blocks[block].first; i < function.code.blocks[block].last; ++i) {
       regions[loop].push_back(i);
     }
   }
+  std::map<std::optional<uint32_t>, PartBounds> landings = find_landings(flow, evidence, regions);
   FunctionStalls result;
   for (auto& [loop, instructions] : regions) {
     const bool can_miss_code = !loop || !stays_fetched(function, *loop);
@@ -94,7 +163,7 @@ FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvid
     StallRegion region{
         loop,
         make_stalls(parts, evidence.events.find_bounds(instructions, evidence.bounded),
-                    evidence.has_best, can_miss_code),
+                    evidence.has_best, can_miss_code, landings[loop]),
         std::move(instructions)};
     result.all += region.stalls;
     result.regions.push_back(std::move(region));

@@ -4,7 +4,11 @@
 //
 // Samples land behind what was waited for, and behind a mispredicted branch in another block:
 // within a loop that evens out, so its cycles are firm where those of a block or an instruction are
-// a range.
+// a range. Where the branch that ends a loop is mispredicted the cycles are those of what comes
+// then:
+//
+//     loop      100 cycles beyond its best case, its branches can have cost 300
+//     behind it 150 cycles beyond the best case: 200 of the 300 may be among them
 
 #include <optional>
 #include <string>
@@ -51,8 +55,9 @@ struct FunctionStalls {
 FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence);
 
 /// The stalls of a loop or a function, whose evidence is added up. `events`: what sampled events
-/// leave possible in it.
+/// leave possible in it. `landed`: what mispredicted branches of other parts can have cost in it.
 Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
-                   const EventBoundsByCause& events, bool has_best, bool can_miss_code);
+                   const EventBoundsByCause& events, bool has_best, bool can_miss_code,
+                   const PartBounds& landed = {});
 
 }  // namespace culprit

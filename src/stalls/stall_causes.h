@@ -38,6 +38,7 @@ enum class StallCause : uint8_t {
   microcode,
 };
 inline constexpr size_t kStallCauses = 15;
+inline constexpr auto kMisprediction = static_cast<size_t>(StallCause::misprediction);
 
 struct StallCauseName {
   std::string_view letter;  // in listings
