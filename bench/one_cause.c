@@ -25,10 +25,10 @@ static uint64_t draw(void) {
 }
 
 enum { kKiB = 1 << 10, kMiB = 1 << 20, kWords = 4096 };
-static uint64_t words[kWords];   // 32 KiB
-static double numbers[1024];     // 8 KiB, 1 to 2
+static uint64_t words[kWords];    // 32 KiB
+static double numbers[1024];      // 8 KiB, 1 to 2
 static unsigned char text[kMiB];  // words of 1 to 12 letters
-static char* big;                // 64 MiB
+static char* big;                 // 64 MiB
 enum { kBig = 64 * kMiB };
 
 /// A circle through `bytes` of memory, one pointer a line, in random order.
@@ -96,7 +96,8 @@ PROGRAM uint64_t binary_search(long rounds) {
 }
 /// Bytecode without order: the jump's target is another each time.
 PROGRAM uint64_t interpreter(long rounds) {
-  static void* const kCode[] = {&&add, &&subtract, &&twist, &&shift, &&negate, &&both, &&step, &&keep};
+  static void* const kCode[] = {&&add,    &&subtract, &&twist, &&shift,
+                                &&negate, &&both,     &&step,  &&keep};
   uint64_t a = 1, b = 2;
   const uint64_t* at = words;
   for (long r = 0; r < rounds; ++r) {
@@ -105,14 +106,29 @@ PROGRAM uint64_t interpreter(long rounds) {
       words[r % kWords] = draw();
     }
     goto* kCode[*at >> 61];
-  add: a += b; continue;
-  subtract: a -= b; continue;
-  twist: a ^= b << 1; continue;
-  shift: a >>= 1; continue;
-  negate: b = -b; continue;
-  both: b += a; continue;
-  step: ++b; continue;
-  keep: OPAQUE(a);
+  add:
+    a += b;
+    continue;
+  subtract:
+    a -= b;
+    continue;
+  twist:
+    a ^= b << 1;
+    continue;
+  shift:
+    a >>= 1;
+    continue;
+  negate:
+    b = -b;
+    continue;
+  both:
+    b += a;
+    continue;
+  step:
+    ++b;
+    continue;
+  keep:
+    OPAQUE(a);
   }
   return a + b;
 }
@@ -214,8 +230,12 @@ static uint64_t chase(size_t bytes, long rounds) {
   for (long r = 0; r < rounds; ++r) at = *at;
   return (uint64_t)at;
 }
-PROGRAM uint64_t list_in_l2(long rounds) { return chase(192 * kKiB, rounds); }
-PROGRAM uint64_t list_beyond(long rounds) { return chase(kBig, rounds); }
+PROGRAM uint64_t list_in_l2(long rounds) {
+  return chase(192 * kKiB, rounds);
+}
+PROGRAM uint64_t list_beyond(long rounds) {
+  return chase(kBig, rounds);
+}
 /// A state machine of 256 KiB.
 PROGRAM uint64_t automaton(long rounds) {
   enum { kStates = 32 * kKiB };
@@ -334,7 +354,8 @@ PROGRAM uint64_t own_lock(long rounds) {
   static int lock;
   static uint64_t guarded;
   for (long r = 0; r < rounds; ++r) {
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {}
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
+    }
     guarded += r;
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
   }
@@ -351,12 +372,16 @@ PROGRAM uint64_t straight_code(long rounds) {
   return sum;
 }
 /// 4,096 functions of 256 bytes, one after the other.
-__asm__(".text\n.p2align 8\nmany_functions:\n.rept 4096\n add $1, %rax\n ret\n .p2align 8\n.endr\n");
+__asm__(
+    ".text\n.p2align 8\nmany_functions:\n.rept 4096\n add $1, %rax\n ret\n .p2align 8\n.endr\n");
 PROGRAM uint64_t many_calls(long rounds) {
   uint64_t sum = 0;
   for (long r = 0; r < rounds; ++r)
-    __asm__ volatile(".set place, 0\n.rept 4096\n call many_functions + place\n .set place, place + 256\n.endr"
-                     : "+a"(sum) : : "memory", "cc");
+    __asm__ volatile(
+        ".set place, 0\n.rept 4096\n call many_functions + place\n .set place, place + 256\n.endr"
+        : "+a"(sum)
+        :
+        : "memory", "cc");
   return sum;
 }
 /// x87's sine is a program of the CPU's own.
@@ -376,10 +401,11 @@ PROGRAM uint64_t x87_sine(long rounds) {
 PROGRAM uint64_t products(long rounds) {
   uint64_t a[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   for (long r = 0; r < rounds; ++r)
-    __asm__ volatile("imul $3, %0, %0\n imul $3, %1, %1\n imul $3, %2, %2\n imul $3, %3, %3\n"
-                     "imul $3, %4, %4\n imul $3, %5, %5\n imul $3, %6, %6\n imul $3, %7, %7"
-                     : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3]), "+r"(a[4]), "+r"(a[5]),
-                       "+r"(a[6]), "+r"(a[7]));
+    __asm__ volatile(
+        "imul $3, %0, %0\n imul $3, %1, %1\n imul $3, %2, %2\n imul $3, %3, %3\n"
+        "imul $3, %4, %4\n imul $3, %5, %5\n imul $3, %6, %6\n imul $3, %7, %7"
+        : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3]), "+r"(a[4]), "+r"(a[5]), "+r"(a[6]),
+          "+r"(a[7]));
   return a[0] ^ a[1] ^ a[2] ^ a[3] ^ a[4] ^ a[5] ^ a[6] ^ a[7];
 }
 
@@ -435,8 +461,8 @@ int main(int count, char** argument) {
     if (strcmp(wanted, kPrograms[i].name) != 0) continue;
     big = aligned_alloc(4096, kBig);
     for (size_t k = 0; k < kBig; k += 4096) big[k] = 1;  // else all pages would be the one of zeros
-    printf("%llu\n", (unsigned long long)kPrograms[i].run(
-                         count > 2 ? atol(argument[2]) : kPrograms[i].rounds));
+    printf("%llu\n", (unsigned long long)kPrograms[i].run(count > 2 ? atol(argument[2])
+                                                                    : kPrograms[i].rounds));
     return 0;
   }
   return strcmp(wanted, "list") != 0;

@@ -1,7 +1,6 @@
 // Structs whose members are accessed a known number of times: an array of 1,000 (y and id twice
-// each, the two of `at` once at a time), a list of 20,000 that is walked ten times, and a struct that
-// is mostly one array of 300, each stored and loaded once.
-// tests/objects_test.py.
+// each, the two of `at` once at a time), a list of 20,000 that is walked ten times, and a struct
+// that is mostly one array of 300, each stored and loaded once. tests/objects_test.py.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
