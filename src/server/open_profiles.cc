@@ -26,10 +26,13 @@ Result<std::string> OpenProfile::find_or_make(std::string_view name, Kept& kept)
   if (!kept.json.empty()) return kept.json;
   Result<std::string> json = documents.make(name);
   const std::scoped_lock guard(lock_);
+  const auto found = kept_.find(name);
+  const bool is_listed = found != kept_.end() && found->second.get() == &kept;
+  if (!is_listed) return json;
   if (json && kept_bytes_ + json->size() <= kMostKeptBytes) {
     kept_bytes_ += json->size();
     kept.json = *json;
-  } else if (const auto found = kept_.find(name); found != kept_.end()) {
+  } else {
     kept_.erase(found);
   }
   return json;

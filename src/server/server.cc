@@ -86,6 +86,7 @@ struct Server::State {
   explicit State(const ServerOptions& asked) : options(asked), word(make_word()) {}
 
   Result<void> start();
+  void make_first_screen();
   void stop();
   /// What a request that is not refused gets.
   void answer(std::string_view path, httplib::Response& response);
@@ -103,6 +104,7 @@ struct Server::State {
   std::atomic<uint64_t> answered = 0;
   int port = 0;
   std::thread thread;
+  std::thread first_screen;  // makes what the page asks for first, while the browser starts
 };
 
 namespace {
@@ -272,10 +274,21 @@ Result<void> Server::State::start() {
                              options.port == 0 ? "" : fmt::format(", port {}", options.port))};
   }
   thread = std::thread([this] { http.listen_after_bind(); });
+  if (profiles.files().size() == 1) first_screen = std::thread([this] { make_first_screen(); });
   return {};
 }
 
+void Server::State::make_first_screen() {
+  const auto profile = profiles.find(0);
+  if (!profile) return;
+  for (const std::string_view name : {"why", "hottest"}) {
+    // What cannot be made says so when it is asked for.
+    static_cast<void>((*profile)->document(name));
+  }
+}
+
 void Server::State::stop() {
+  if (first_screen.joinable()) first_screen.join();
   if (!thread.joinable()) return;
   while (!http.is_running()) std::this_thread::yield();  // else stop() would be too early
   http.stop();

@@ -1,5 +1,6 @@
 #include "scan/run/measure.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <sys/wait.h>
 
