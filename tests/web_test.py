@@ -220,7 +220,8 @@ class Refusals(Web):
             host = address.removeprefix("http://").split("/")[0]
             base = f"http://{host}/"
             self.assertEqual(fetch(address, "")[0], 200)
-            for path in ("", "d/0/index", "app.js", word[:-1] + "0/", word[:-1] + "/", word.upper() + "/x",
+            other = word[:-1] + ("1" if word.endswith("0") else "0")
+            for path in ("", "d/0/index", "app.js", other + "/", word[:-1] + "/", word.upper() + "/x",
                          "../" + word + "/", "favicon.ico", "%2e%2e/" + word + "/"):
                 status, body = fetch(base, path)
                 self.assertEqual((status, body), (404, "not found\n"), path)
