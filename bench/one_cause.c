@@ -6,23 +6,16 @@
 // What each waits for follows from its text: see where it stands. Compiled with -O2.
 #define _GNU_SOURCE
 #include <math.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/random.h"
+
 #define PROGRAM __attribute__((noinline))
 /// The compiler neither knows nor removes it.
 #define OPAQUE(value) __asm__ volatile("" : "+r"(value) : : "memory")
-
-static uint64_t state = 88172645463325252u;
-static uint64_t draw(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  return state ^= state << 17;
-}
 
 enum { kKiB = 1 << 10, kMiB = 1 << 20, kWords = 4096 };
 static uint64_t words[kWords];    // 32 KiB
@@ -38,7 +31,7 @@ static void** make_ring(size_t bytes) {
   uint32_t* const order = malloc(lines * sizeof *order);
   for (size_t i = 0; i < lines; ++i) order[i] = (uint32_t)i;
   for (size_t i = lines - 1; i > 0; --i) {
-    const size_t j = draw() % i;
+    const size_t j = next_random() % i;
     const uint32_t kept = order[i];
     order[i] = order[j];
     order[j] = kept;
@@ -56,7 +49,7 @@ PROGRAM uint64_t partition(long rounds) {
   static uint64_t low[kWords], high[kWords];
   uint64_t found = 0;
   for (long r = 0; r < rounds; ++r) {
-    const uint64_t key = draw() | 1;  // else predictors would learn the order
+    const uint64_t key = next_random() | 1;  // else predictors would learn the order
     size_t a = 0, b = 0;
     for (size_t i = 0; i < kWords; ++i) {
       if (words[i] * key >> 63) {
@@ -77,7 +70,7 @@ PROGRAM uint64_t binary_search(long rounds) {
   for (uint32_t i = 0; i < 2000; ++i) sorted[i] = i * 7;
   uint64_t found = 0;
   for (long r = 0; r < rounds; ++r) {
-    const uint32_t key = draw() % 14000;
+    const uint32_t key = next_random() % 14000;
     size_t low = 0, high = 2000;
     while (low + 1 < high) {
       size_t middle = (low + high) / 2;
@@ -103,7 +96,7 @@ PROGRAM uint64_t interpreter(long rounds) {
   for (long r = 0; r < rounds; ++r) {
     if (++at == words + kWords) {
       at = words;
-      words[r % kWords] = draw();
+      words[r % kWords] = next_random();
     }
     goto* kCode[*at >> 61];
   add:
@@ -136,7 +129,7 @@ PROGRAM uint64_t interpreter(long rounds) {
 PROGRAM uint64_t tokens(long rounds) {
   uint64_t found = 0;
   for (long r = 0; r < rounds; ++r) {
-    const unsigned char* at = text + draw() % 64;
+    const unsigned char* at = text + next_random() % 64;
     for (const unsigned char* const end = text + sizeof text - 16; at < end; ++at) {
       uint64_t hash = 0;
       while (*at != ' ') {
@@ -240,7 +233,8 @@ PROGRAM uint64_t list_beyond(long rounds) {
 PROGRAM uint64_t automaton(long rounds) {
   enum { kStates = 32 * kKiB };
   static uint32_t next[kStates][2];
-  for (size_t i = 0; i < kStates; ++i) next[i][0] = draw() % kStates, next[i][1] = draw() % kStates;
+  for (size_t i = 0; i < kStates; ++i)
+    next[i][0] = next_random() % kStates, next[i][1] = next_random() % kStates;
   uint32_t at = 0;
   for (long r = 0; r < rounds; ++r) at = next[at][words[r % kWords] & 1];
   return at;
@@ -259,7 +253,7 @@ PROGRAM uint64_t tree(long rounds) {
   const uint32_t* const keys = (const uint32_t*)big;
   uint64_t found = 0;
   for (long r = 0; r < rounds; ++r) {
-    const uint32_t key = (uint32_t)draw();
+    const uint32_t key = (uint32_t)next_random();
     uint64_t at = 1;
     while (at < kBig / 4) at = 2 * at + ((keys[at] ^ (uint32_t)at * 2654435761u) < key);
     found += at;
@@ -448,12 +442,12 @@ static const struct {
 
 int main(int count, char** argument) {
   const char* const wanted = count > 1 ? argument[1] : "list";
-  for (size_t i = 0; i < kWords; ++i) words[i] = draw();
-  for (size_t i = 0; i < 1024; ++i) numbers[i] = 1 + (double)(draw() % 1024) / 1024;
+  for (size_t i = 0; i < kWords; ++i) words[i] = next_random();
+  for (size_t i = 0; i < 1024; ++i) numbers[i] = 1 + (double)(next_random() % 1024) / 1024;
   for (size_t i = 0, left = 1; i < sizeof text; ++i) {
     const int is_end = --left == 0;
-    text[i] = is_end ? ' ' : (unsigned char)('a' + draw() % 26);
-    if (is_end) left = 2 + draw() % 12;
+    text[i] = is_end ? ' ' : (unsigned char)('a' + next_random() % 26);
+    if (is_end) left = 2 + next_random() % 12;
   }
   text[sizeof text - 1] = ' ';
   for (size_t i = 0; i < sizeof kPrograms / sizeof *kPrograms; ++i) {

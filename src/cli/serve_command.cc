@@ -105,7 +105,7 @@ int run(const ServeCommand& command) {
                                   command.listen));
   if (command.open_browser) open_browser(url);
   serve_until_interrupted(**server, guard);
-  return 0;
+  std::quick_exit(0);  // a document that is still being made would be waited for
 }
 
 }  // namespace culprit

@@ -120,7 +120,7 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
   }
   PartBounds possible = add_up_bounds(parts, events);
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
-    if (events[cause]) continue;  // whose samples land where time's do
+    if (events[cause]) continue;  // their samples are of the part itself
     possible.most[cause] += landed.most[cause];
     possible.sources[cause] |= landed.sources[cause];
   }
