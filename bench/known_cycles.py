@@ -101,9 +101,9 @@ def find_shares(told):
 
 
 def is_first(shares, causes):
-    """Whether the largest is one of these causes."""
+    """Whether the largest is one of these causes; of several alike, what the analysis puts first."""
     own = {"serializing": "other", "microcode": "other"}  # in the best case
-    return max(shares, key=shares.get, default="").lower() in causes | {
+    return max(shares, key=lambda cause: round(shares[cause], 3), default="").lower() in causes | {
         own[cause] for cause in causes if cause in own}
 
 

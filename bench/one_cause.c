@@ -248,14 +248,14 @@ PROGRAM uint64_t probes(long rounds) {
   }
   return sum;
 }
-/// A tree in an array of 64 MiB, walked down without branches.
+/// A tree in an array of 64 MiB, walked down without branches; each bit of the key says which way.
 PROGRAM uint64_t tree(long rounds) {
   const uint32_t* const keys = (const uint32_t*)big;
   uint64_t found = 0;
   for (long r = 0; r < rounds; ++r) {
     const uint32_t key = (uint32_t)next_random();
     uint64_t at = 1;
-    while (at < kBig / 4) at = 2 * at + ((keys[at] ^ (uint32_t)at * 2654435761u) < key);
+    for (int level = 0; at < kBig / 4; ++level) at = 2 * at + ((keys[at] ^ key >> level) & 1);
     found += at;
   }
   return found;

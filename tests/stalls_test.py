@@ -3,7 +3,7 @@ import json
 
 import jsonschema
 
-from harness import BUILD, SOURCE, CulpritTest, runs_alone
+from harness import BUILD, SOURCE, CulpritTest, run, runs_alone
 
 PROGRAM = r"""
 #include <stdint.h>
@@ -48,18 +48,60 @@ int main(void) {
 }
 """
 
+# No table in the code says where its jump goes; the compiler pads the targets.
+INTERPRETER = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t code[4096];
+
+__attribute__((noinline)) uint64_t interpret(const uint64_t* next, long rounds) {
+  static void* const at[] = {&&add, &&twist, &&halve, &&stop};
+  uint64_t a = 1, b = 3;
+again:
+  goto* at[*next++ >> 62];
+add:
+  a += b;
+  goto again;
+twist:
+  b ^= a << 1;
+  goto again;
+halve:
+  a = a / 2 + 1;
+  goto again;
+stop:
+  next = code;
+  if (--rounds > 0) goto again;
+  return a ^ b;
+}
+
+int main(void) {
+  uint64_t state = 1, counts[4] = {0};
+  for (int i = 0; i < 4096; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t which = i == 4095 ? 3 : (state >> 40) % 3;
+    code[i] = which << 62;
+    counts[which] += 10000;
+  }
+  fprintf(stderr, "%lu\n", interpret(code, 10000));
+  printf("%lu %lu %lu %lu\n", counts[0], counts[1], counts[2], counts[3]);
+  return 0;
+}
+"""
+
 
 class Stalls(CulpritTest):
-    def build(self):
+    def build(self, text=PROGRAM):
         source = self.folder / "stalled.c"
-        source.write_text(PROGRAM)
+        source.write_text(text)
         return self.compile(source, "stalled", "-O2", "-g")
 
-    def both(self):
+    def both(self, text=PROGRAM):
         self.need("qemu-x86_64")
         if not (BUILD / "libculprit_qemu.so").exists():
             self.skipTest("built without the software PMU")
-        profile, _ = self.record("--engine", "timer+simulate", "-F", "1999", "--", self.build(),
+        profile, _ = self.record("--engine", "timer+simulate", "-F", "1999", "--", self.build(text),
                                  timeout=280)
         return profile
 
@@ -136,6 +178,22 @@ class Stalls(CulpritTest):
         block = max(place["blocks"], key=lambda block: block["values"]["cpu-clock"]["samples"])
         self.assertLess(block["best_case_per_instruction"],
                         0.5 * block["cycles_per_instruction"]["value"])
+
+    def test_recorded_targets_of_computed_jumps_are_ways(self):
+        profile = self.both(INTERPRETER)
+        told = json.loads(self.culprit("annotate", "interpret", "--format", "json", profile).stdout)
+        place, = told["places"]
+        into = {block["address"]: 0 for block in place["blocks"]}
+        for edge in place["edges"]:
+            if edge["to"] is not None:
+                into[edge["to"]] += edge["runs"]
+        for printed in run(self.folder / "stalled").stdout.split():
+            self.assertIn(int(printed), into.values())
+        # `report --by block` has the same blocks.
+        report = self.report(profile, "--by", "block", "--function", "interpret",
+                             "--columns", "frequency")
+        counted = {row["address"]: row["values"]["flow:blocks"]["value"] for row in report["rows"]}
+        self.assertEqual({block: runs for block, runs in into.items() if runs}, counted)
 
     def test_counted_frequencies_are_exact(self):
         self.need("qemu-x86_64")

@@ -49,7 +49,8 @@ Result<Disassembly> CodeIndex::disassemble(ImageId image, FileOffset begin, File
     return Error{"the profile knows nothing of this image"};
   }
   if (!state->disassembler) state->disassembler.emplace(*state->facts);
-  return state->disassembler->disassemble(begin, end, detail);
+  return state->disassembler->disassemble(begin, end, detail,
+                                          recorded_branches().within(image, begin, end));
 }
 
 std::string_view CodeIndex::find_bytes(ImageId image, FileOffset begin, uint64_t size_bytes) {
@@ -63,31 +64,51 @@ std::optional<CodeIndex::Range> CodeIndex::find_block(const Location& location) 
   const CodePlace place = find(location);
   if (place.function == CodePlace::kNone) return std::nullopt;
   State& state = *load(location.image);
-  if (!state.facts->blocks.empty()) {
+  const auto [at, is_new] = state.blocks.try_emplace(place.function);
+  std::vector<Range>& blocks = at->second;
+  if (is_new) {
+    const FunctionFact& function = state.facts->functions[place.function];
+    if (must_decode(state, location.image, function)) {
+      blocks = decode_blocks(location.image, function);
+    }
+  }
+  if (blocks.empty()) {
     const BlockFact* block = state.attributor->find_block(location.offset);
     if (block == nullptr) return std::nullopt;
     return Range{block->begin, block->begin + block->size_bytes};
   }
-  return decode_block(state, location, place.function);
-}
-
-std::optional<CodeIndex::Range> CodeIndex::decode_block(State& state, const Location& location,
-                                                        uint32_t row) {
-  const auto [at, is_new] = state.blocks.try_emplace(row);
-  if (is_new) {
-    const FunctionFact& function = state.facts->functions[row];
-    if (const auto code = disassemble(location.image, function.begin, function.end, Detail::flow)) {
-      for (const Block& block : code->blocks) {
-        at->second.push_back({code->to_offset(block.begin), code->to_offset(block.end)});
-      }
-    }
-  }
-  const std::vector<Range>& blocks = at->second;
   const auto after =
       std::upper_bound(blocks.begin(), blocks.end(), location.offset,
                        [](FileOffset offset, const Range& block) { return offset < block.begin; });
   if (after == blocks.begin() || location.offset >= std::prev(after)->end) return std::nullopt;
   return *std::prev(after);
+}
+
+bool CodeIndex::must_decode(State& state, ImageId image, const FunctionFact& function) {
+  if (state.facts->blocks.empty()) return true;
+  const std::span<const RecordedBranch> branches =
+      recorded_branches().within(image, function.begin, function.end);
+  return std::any_of(branches.begin(), branches.end(), [&](const RecordedBranch& one) {
+    if (one.to < function.begin || one.to >= function.end) return false;
+    const BlockFact* const block = state.attributor->find_block(one.to);
+    return block != nullptr && block->begin != one.to;
+  });
+}
+
+std::vector<CodeIndex::Range> CodeIndex::decode_blocks(ImageId image,
+                                                       const FunctionFact& function) {
+  std::vector<Range> blocks;
+  if (const auto code = disassemble(image, function.begin, function.end, Detail::flow)) {
+    for (const Block& block : code->blocks) {
+      blocks.push_back({code->to_offset(block.begin), code->to_offset(block.end)});
+    }
+  }
+  return blocks;
+}
+
+const RecordedBranches& CodeIndex::recorded_branches() {
+  if (!branches_) branches_.emplace(profile_);
+  return *branches_;
 }
 
 LinkAddress CodeIndex::link_address(const Location& location) {

@@ -11,6 +11,7 @@
 
 #include "attribute/attribution.h"
 #include "attribute/disassembly.h"
+#include "attribute/recorded_branches.h"
 #include "model/profile.h"
 
 namespace culprit {
@@ -39,10 +40,14 @@ class CodeIndex {
 
   /// The basic block that holds `location`; none without its code.
   std::optional<Range> find_block(const Location& location);
+  /// Blocks begin, too, where recorded indirect jumps from [begin, end) went.
   Result<Disassembly> disassemble(ImageId image, FileOffset begin, FileOffset end,
                                   Detail detail = Detail::text);
   /// The machine code of one stretch; empty unless all of it is known.
   std::string_view find_bytes(ImageId image, FileOffset begin, uint64_t size_bytes);
+
+  /// The taken branches that were recorded; sorted at the first call.
+  const RecordedBranches& recorded_branches();
 
   /// The address that objdump prints; the offset's own number where nothing is known.
   LinkAddress link_address(const Location& location);
@@ -61,15 +66,19 @@ class CodeIndex {
     const ImageFacts* facts = nullptr;
     std::optional<Attributor> attributor;
     std::optional<Disassembler> disassembler;
-    std::unordered_map<uint32_t, std::vector<Range>> blocks;  // by row of functions
+    /// By row of functions; empty where those of the facts are all there are.
+    std::unordered_map<uint32_t, std::vector<Range>> blocks;
   };
   State* load(ImageId image);
-  /// Serves profiles that hold no blocks: JIT code, and files of earlier versions.
-  std::optional<Range> decode_block(State& state, const Location& location, uint32_t function);
+  /// Whether the blocks of the facts, which know the code alone, are not those of disassemble():
+  /// there are none (JIT code, files of earlier versions), or a recorded jump went inside of one.
+  bool must_decode(State& state, ImageId image, const FunctionFact& function);
+  std::vector<Range> decode_blocks(ImageId image, const FunctionFact& function);
 
   const Profile& profile_;
   const FactsLookup& lookup_;
   std::vector<State> states_;  // parallel to profile_.images
+  std::optional<RecordedBranches> branches_;
 };
 
 }  // namespace culprit

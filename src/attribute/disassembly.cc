@@ -12,6 +12,17 @@ std::span<const JumpFact> find_jumps(const ImageFacts& facts, FileOffset begin, 
   return {first, std::lower_bound(first, facts.jumps.end(), std::max(begin, end), before)};
 }
 
+namespace {
+
+bool jumps_indirectly(std::span<const Instruction> instructions, LinkAddress at) {
+  const auto found = std::lower_bound(
+      instructions.begin(), instructions.end(), at,
+      [](const Instruction& one, LinkAddress address) { return one.address < address; });
+  return found != instructions.end() && found->address == at && found->flow == Flow::indirect_jump;
+}
+
+}  // namespace
+
 Disassembler::Disassembler(const ImageFacts& facts, Syntax syntax)
     : facts_(facts), syntax_(syntax) {
   stretches_.reserve(facts.code.size());
@@ -21,7 +32,8 @@ Disassembler::Disassembler(const ImageFacts& facts, Syntax syntax)
   });
 }
 
-Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, Detail detail) {
+Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, Detail detail,
+                                              std::span<const RecordedBranch> recorded) {
   Disassembly result;
   result.begin = begin;
   result.link_begin = to_link_address(facts_, begin);
@@ -50,6 +62,11 @@ Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, 
   std::vector<LinkAddress> leaders;
   for (const JumpFact& jump : find_jumps(facts_, begin, end)) {
     leaders.push_back(result.to_link(jump.to));
+  }
+  for (const RecordedBranch& one : recorded) {
+    if (jumps_indirectly(result.instructions, result.to_link(one.from))) {
+      leaders.push_back(result.to_link(one.to));
+    }
   }
   result.blocks = find_blocks(result.instructions, leaders);
   return result;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attribute/recorded_branches.h"
 #include "base/result.h"
 #include "code/blocks.h"
 #include "code/decoder/decoder.h"
@@ -40,8 +41,10 @@ class Disassembler {
   explicit Disassembler(const ImageFacts& facts, Syntax syntax = Syntax::att);
 
   /// The code of [begin, end); an error where the facts hold none of it, or for an
-  /// architecture that cannot be decoded.
-  Result<Disassembly> disassemble(FileOffset begin, FileOffset end, Detail detail = Detail::text);
+  /// architecture that cannot be decoded. `recorded`: taken branches from there; where its
+  /// indirect jumps went, blocks begin.
+  Result<Disassembly> disassemble(FileOffset begin, FileOffset end, Detail detail = Detail::text,
+                                  std::span<const RecordedBranch> recorded = {});
 
   /// The machine code at [begin, begin + size_bytes); empty unless the facts hold all of it.
   [[nodiscard]] std::string_view find_bytes(FileOffset begin, uint64_t size_bytes) const;

@@ -14,39 +14,10 @@ CodeIndex::Range FunctionGraph::range_of(const FlowLoop& loop) const {
           code.to_offset(code.blocks[std::max(loop.head, loop.last)].end)};
 }
 
-CodeFlow::CodeFlow(CodeIndex& code) : code_(code), branches_(code.profile().images.size()) {
-  const Profile& profile = code.profile();
-  if (!has_branch_records(profile)) return;
-  has_all_branches_ = find_branch_scale(profile).is_exact;
-  for (const BranchCount& branch : profile.branch_counts) {
-    if (branch.from.image != branch.to.image || branch.from.image.value >= branches_.size()) {
-      continue;
-    }
-    branches_[branch.from.image.value].push_back(
-        {branch.from.offset, branch.to.offset, static_cast<double>(branch.count)});
-  }
-  for (std::vector<RecordedBranch>& of_image : branches_) {
-    std::sort(of_image.begin(), of_image.end());
-    std::vector<RecordedBranch> sums;
-    for (const RecordedBranch& one : of_image) {
-      if (!sums.empty() && sums.back().from == one.from && sums.back().to == one.to) {
-        sums.back().count += one.count;
-      } else {
-        sums.push_back(one);
-      }
-    }
-    of_image = std::move(sums);
-  }
-}
-
-std::vector<RecordedBranch> CodeFlow::branches_within(ImageId image, FileOffset begin,
-                                                      FileOffset end) const {
-  if (image.value >= branches_.size()) return {};
-  const std::vector<RecordedBranch>& all = branches_[image.value];
-  const auto before = [](const RecordedBranch& one, FileOffset at) { return one.from < at; };
-  return {std::lower_bound(all.begin(), all.end(), begin, before),
-          std::lower_bound(all.begin(), all.end(), end, before)};
-}
+CodeFlow::CodeFlow(CodeIndex& code)
+    : code_(code),
+      has_all_branches_(has_branch_records(code.profile()) &&
+                        find_branch_scale(code.profile()).is_exact) {}
 
 const FunctionGraph* CodeFlow::find(ImageId image, uint32_t function) {
   const auto [found, is_new] = known_.try_emplace({image, function});
@@ -64,7 +35,7 @@ std::unique_ptr<FunctionGraph> CodeFlow::make(ImageId image, uint32_t function) 
   made->code = *std::move(code);
 
   std::vector<JumpTarget> targets;
-  for (const RecordedBranch& one : branches_within(image, what.begin, what.end)) {
+  for (const RecordedBranch& one : code_.recorded_branches().within(image, what.begin, what.end)) {
     targets.push_back({made->code.to_link(one.from), made->code.to_link(one.to)});
   }
   std::set<LinkAddress> last_calls;

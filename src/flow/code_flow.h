@@ -32,14 +32,6 @@ struct FunctionGraph {
   [[nodiscard]] CodeIndex::Range range_of(const FlowLoop& loop) const;
 };
 
-/// A taken branch within a function, where branches were recorded.
-struct RecordedBranch {
-  FileOffset from;
-  FileOffset to;
-  double count = 0;
-  friend auto operator<=>(const RecordedBranch&, const RecordedBranch&) = default;
-};
-
 class CodeFlow {
  public:
   /// `code` must outlive it.
@@ -49,11 +41,7 @@ class CodeFlow {
   const FunctionGraph* find(ImageId image, uint32_t function);
   /// The innermost loop around a location; none outside of loops, and of code that is not known.
   std::optional<CodeIndex::Range> find_loop(const Location& at);
-  /// Taken branches from [begin, end), by `from` and `to`; counts of records, or of branches where
-  /// all were counted.
-  [[nodiscard]] std::vector<RecordedBranch> branches_within(ImageId image, FileOffset begin,
-                                                            FileOffset end) const;
-  /// Whether no taken branch is missing.
+  /// Whether no taken branch is missing from those that were recorded.
   [[nodiscard]] bool has_all_branches() const { return has_all_branches_; }
 
   [[nodiscard]] CodeIndex& code() { return code_; }
@@ -63,7 +51,6 @@ class CodeFlow {
 
   CodeIndex& code_;
   bool has_all_branches_ = false;
-  std::vector<std::vector<RecordedBranch>> branches_;  // by image
   std::map<std::pair<ImageId, uint32_t>, std::unique_ptr<FunctionGraph>> known_;
 };
 

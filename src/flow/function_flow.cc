@@ -272,7 +272,8 @@ std::optional<FunctionFlow> FlowFinder::find(ImageId image, uint32_t function) {
           one.samples += sum.samples;
         });
   }
-  return make_function_flow(*graph, events_.source, seen, flow_.branches_within(image, begin, end),
+  return make_function_flow(*graph, events_.source, seen,
+                            flow_.code().recorded_branches().within(image, begin, end),
                             flow_.has_all_branches());
 }
 

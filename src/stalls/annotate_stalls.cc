@@ -145,19 +145,15 @@ class PlaceStalls {
     PartBounds possible = all_.bound(suspects);
     const PartBounds own = all_.bound({i});
     // Code is fetched for the instruction itself.
-    possible.most[kFetch] = own.most[kFetch];
-    possible.sources[kFetch] = own.sources[kFetch];
+    possible.take(kFetch, own);
     // What waits behind a branch may be the branch itself.
     const bool is_behind_branch = i - code_.blocks[block].first <= 1;
     if (!is_behind_branch) {
-      possible.most[kMisprediction] = own.most[kMisprediction];
-      possible.sources[kMisprediction] = own.sources[kMisprediction];
+      possible.take(kMisprediction, own);
     } else if (own.most[kMisprediction] > 0) {
       suspects.insert(std::upper_bound(suspects.begin(), suspects.end(), i), i);
       suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
-      const PartBounds both = all_.bound(suspects);
-      possible.most[kMisprediction] = both.most[kMisprediction];
-      possible.sources[kMisprediction] = both.sources[kMisprediction];
+      possible.take(kMisprediction, all_.bound(suspects));
     }
     return possible;
   }
@@ -197,7 +193,7 @@ class PlaceStalls {
       result.cycles = stall / executions;
       result.unexplained = bounds.unexplained / executions;
     }
-    for (size_t cause = 0; cause < kStallCauses; ++cause) {
+    for (const size_t cause : order_causes(stall, bounds.high, possible.likely)) {
       const bool is_small = !(bounds.high[cause] > 0.02 * stall);
       if (is_small && !(possible.sources[cause].has_event() && possible.most[cause] > 0)) continue;
       AnnotatedCause one{cause, kStallCauseNames[cause].letter, kStallCauseNames[cause].key};
@@ -208,10 +204,6 @@ class PlaceStalls {
       if (bounds.high[cause] < stall) one.most = bounds.high[cause] / stall;
       (is_small ? result.ruled_out : result.causes).push_back(std::move(one));
     }
-    std::stable_sort(result.causes.begin(), result.causes.end(),
-                     [&](const AnnotatedCause& a, const AnnotatedCause& b) {
-                       return bounds.high[a.number] > bounds.high[b.number];
-                     });
   }
 
   const FunctionFlow& flow_;

@@ -102,6 +102,7 @@ Stalls& Stalls::operator+=(const Stalls& more) {
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
     low[cause] += more.low[cause];
     high[cause] += more.high[cause];
+    if (more.high[cause] > 0) likely[cause] += more.likely[cause];
     sources[cause] |= more.sources[cause];
   }
   return *this;
@@ -129,6 +130,7 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
     possible.sources[static_cast<size_t>(StallCause::code_fetch)] = BoundSources::of_code();
   }
   stalls.sources = possible.sources;
+  stalls.likely = possible.likely;
   if (!has_best) {
     stalls.best = {};
     stalls.untold = stalls.cycles;

@@ -36,6 +36,7 @@ struct Stalls {
   double untold = 0;
   CauseCycles low{};
   CauseCycles high{};
+  CauseCycles likely{};    // as of PartBounds
   CauseSources sources{};  // what the upper bounds rest on
 
   Stalls& operator+=(const Stalls& more);

@@ -1,6 +1,9 @@
 #include "stalls/stall_causes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
 
 namespace culprit {
 
@@ -18,6 +21,20 @@ CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> mos
   }
   bounds.unexplained = std::max(0.0, stall - all);
   return bounds;
+}
+
+std::array<size_t, kStallCauses> order_causes(double stall, const CauseCycles& high,
+                                              const CauseCycles& likely) {
+  const auto likeliness = [&](size_t cause) {
+    constexpr double kAlike = 0.001;
+    const double share = stall > 0 ? std::round(high[cause] / stall / kAlike) : 0;
+    return std::tuple(share, high[cause] > 0 ? likely[cause] : 0);
+  };
+  std::array<size_t, kStallCauses> order{};
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return likeliness(a) > likeliness(b); });
+  return order;
 }
 
 }  // namespace culprit

@@ -84,4 +84,9 @@ struct CauseBounds {
 ///         core, time that a hypervisor took, what an interrupt left behind
 CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most);
 
+/// The causes, likeliest first: by the upper bound; where bounds are alike, because the stall
+/// itself is all that bounds them, by what each is said to have taken.
+std::array<size_t, kStallCauses> order_causes(double stall, const CauseCycles& high,
+                                              const CauseCycles& likely);
+
 }  // namespace culprit

@@ -72,6 +72,31 @@ constexpr CapRule kCaps[] = {
     {"sim:microcode-cycles", StallCause::microcode, Largest::kModelError},
 };
 
+struct ClassRule {
+  std::string_view event;
+  StallCause cause;
+};
+// The software PMU's classes of cycles that causes take.
+constexpr ClassRule kClasses[] = {
+    {"sim:load-l2-cycles", StallCause::load_l2},
+    {"sim:load-l3-cycles", StallCause::load_l3},
+    {"sim:load-memory-cycles", StallCause::load_memory},
+    {"sim:load-other-core-clean-cycles", StallCause::load_other_core},
+    {"sim:load-other-core-modified-cycles", StallCause::load_other_core},
+    {"sim:load-translation-cycles", StallCause::translation},
+    {"sim:misprediction-cycles", StallCause::misprediction},
+    {"sim:starvation-cycles", StallCause::code_fetch},
+    {"sim:store-cycles", StallCause::store_buffer},
+    {"sim:bandwidth-cycles", StallCause::bandwidth},
+    {"sim:forward-refused-cycles", StallCause::forwarding},
+    {"sim:alias-cycles", StallCause::forwarding},
+};
+
+bool has_class(size_t cause) {
+  return std::ranges::any_of(
+      kClasses, [&](const ClassRule& rule) { return static_cast<size_t>(rule.cause) == cause; });
+}
+
 size_t index_of(StallCause cause) {
   return static_cast<size_t>(cause);
 }
@@ -124,6 +149,7 @@ PartBounds add_up_bounds(const std::vector<const InstructionEvidence*>& parts,
     for (size_t cause = 0; cause < kStallCauses; ++cause) {
       sum.most[cause] += part->most[cause];
       sum.sources[cause] |= part->sources[cause];
+      sum.likely[cause] += part->likely[cause];
     }
   }
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
@@ -132,6 +158,7 @@ PartBounds add_up_bounds(const std::vector<const InstructionEvidence*>& parts,
     if (!sum.sources[cause].has_model() && events[cause]->most >= sum.most[cause]) continue;
     sum.most[cause] = events[cause]->most;
     sum.sources[cause] = events[cause]->sources;
+    sum.likely[cause] = events[cause]->most;
   }
   return sum;
 }
@@ -239,11 +266,16 @@ void StallEvidence::find_model_events() {
     const std::string& name = profile_->strings.text(profile_->events[event].name);
     for (const BestRule& rule : kBest) {
       if (name != rule.event) continue;
-      model_.push_back({event, rule.best, std::nullopt, 1});
+      model_.push_back({.event = event, .best = rule.best});
       has_classes = true;
     }
     for (const CapRule& rule : kCaps) {
-      if (name == rule.event) model_.push_back({event, nullptr, rule.cause, rule.cost});
+      if (name != rule.event) continue;
+      model_.push_back({event, nullptr, &InstructionEvidence::most, rule.cause, rule.cost});
+    }
+    for (const ClassRule& rule : kClasses) {
+      if (name != rule.event) continue;
+      model_.push_back({event, nullptr, &InstructionEvidence::likely, rule.cause, 1});
     }
   }
   if (!has_classes) model_.clear();  // without a machine there is no best case
@@ -293,8 +325,8 @@ FunctionEvidence StallEvidence::find(ImageId image, const FunctionFlow& flow,
       for (const ModelEvent& model : model_) {
         if (model.event != event) continue;
         if (model.best != nullptr) one.best.*model.best += value;
-        if (!model.cause) continue;
-        one.most[index_of(*model.cause)] += value * model.cost;
+        if (model.cycles != nullptr)
+          (one.*model.cycles)[index_of(model.cause)] += value * model.cost;
       }
       for (size_t number = 0; number < rules_.events.size(); ++number) {
         const BoundingEvent& bounding = rules_.events[number];
@@ -324,6 +356,7 @@ FunctionEvidence StallEvidence::find(ImageId image, const FunctionFlow& flow,
     if (!has_model()) {
       if (all.has_best) one.best.execution = one.executions / dispatch_width_;
       add_possible(all.bounded[i], one);
+      one.likely = one.most;
       continue;
     }
     for (BoundSources& sources : one.sources) sources |= BoundSources::of_model();
@@ -332,6 +365,9 @@ FunctionEvidence StallEvidence::find(ImageId image, const FunctionFlow& flow,
     }
     if (features.is_microcoded) {
       one.most[index_of(StallCause::microcode)] += one.executions * LargestCosts::kMicrocode;
+    }
+    for (size_t cause = 0; cause < kStallCauses; ++cause) {
+      if (!has_class(cause)) one.likely[cause] = one.most[cause];
     }
   }
   if (has_model()) move_ports_to_chains(*flow.function, all.instructions);

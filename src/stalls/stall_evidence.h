@@ -48,12 +48,20 @@ struct InstructionEvidence {
   StaticCycles best;               // of all executions
   CauseCycles most{};              // of all executions; infinity: possible, nothing counted
   CauseSources sources{};          // of `most`
+  CauseCycles likely{};            // what a model says that each took; as `most` where it does not
 };
 
 /// How many cycles each cause can have had of some instructions, and by what that is known.
 struct PartBounds {
   CauseCycles most{};
   CauseSources sources{};
+  CauseCycles likely{};  // of several that can have had all, the one that had most likely had it
+
+  void take(size_t cause, const PartBounds& from) {
+    most[cause] = from.most[cause];
+    sources[cause] = from.sources[cause];
+    likely[cause] = from.likely[cause];
+  }
 };
 
 struct FunctionEvidence {
@@ -106,11 +114,12 @@ class StallEvidence {
       ImageId image, const FunctionFlow& flow, const ExecutionEvents& executions,
       const std::vector<InstructionEvidence>& measured) const;
 
-  /// What an event of the model adds to.
+  /// What an event of the model adds to: the best case, or a cause.
   struct ModelEvent {
     size_t event = 0;
     double StaticCycles::* best = nullptr;
-    std::optional<StallCause> cause;
+    CauseCycles InstructionEvidence::* cycles = nullptr;
+    StallCause cause = StallCause::load_l2;
     double cost = 0;  // of one, to the cause
   };
 

@@ -12,7 +12,7 @@ namespace {
 Json json_stalls(const Stalls& stalls, const StallSummary& summary) {
   const std::vector<std::string> events = list_event_names(summary);
   Json causes = Json::array();
-  for (size_t cause = 0; cause < kStallCauses; ++cause) {
+  for (const size_t cause : order_causes(stalls.cycles, stalls.high, stalls.likely)) {
     if (!(stalls.high[cause] > 0)) continue;
     causes.push_back({{"cause", kStallCauseNames[cause].key},
                       {"letter", kStallCauseNames[cause].letter},

@@ -137,15 +137,10 @@ class SummaryText {
     add_row("total", std::accumulate(tenths.begin(), tenths.end(), 0L));
   }
 
-  /// Most likely first: by the upper bound.
   void print_causes() {
     const Stalls& stalls = summary_.tallied;
-    std::array<size_t, kStallCauses> order{};
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return stalls.high[a] > stalls.high[b]; });
     size_t ruled_out = 0;
-    for (const size_t cause : order) {
+    for (const size_t cause : order_causes(stalls.cycles, stalls.high, stalls.likely)) {
       if (!(stalls.high[cause] >= 0.0005 * summary_.cycles)) {
         ++ruled_out;
         continue;
@@ -203,13 +198,10 @@ class SummaryText {
     }
   }
 
-  /// At most three causes, those with the highest bounds first. A capital says that the cause
+  /// At most three causes, likeliest first. A capital says that the cause
   /// certainly made most of the stall.
   static std::string letters(const Stalls& stalls) {
-    std::array<size_t, kStallCauses> order{};
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return stalls.high[a] > stalls.high[b]; });
+    const auto order = order_causes(stalls.cycles, stalls.high, stalls.likely);
     std::string text;
     constexpr size_t kMost = 3;
     for (size_t i = 0; i < kMost; ++i) {

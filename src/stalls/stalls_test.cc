@@ -47,6 +47,21 @@ TEST(StallCauses, NothingIsCertainWhereTwoAreUnbounded) {
   EXPECT_EQ(bound_causes(0, most).high[kMemory], 0);
 }
 
+// The stall bounds memory and translation alike; a model says that memory had more.
+TEST(StallCauses, TheLikeliestIsFirst) {
+  CauseCycles most{};
+  most[kTranslation] = 1000;
+  most[kMemory] = 150;
+  most[kFetch] = 60;
+  CauseCycles likely{};
+  likely[kTranslation] = 7;
+  likely[kMemory] = 70;
+  likely[kFetch] = 500;
+  const auto order = order_causes(100, bound_causes(100, most).high, likely);
+  EXPECT_EQ(std::vector<size_t>(order.begin(), order.begin() + 3),
+            (std::vector<size_t>{kMemory, kTranslation, kFetch}));
+}
+
 TEST(Stalls, CloseForAnyEvidence) {
   std::mt19937 random(17);
   std::uniform_real_distribution<double> cycles(0, 1000);
