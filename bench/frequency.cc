@@ -12,7 +12,9 @@
 // frequencies are estimated, those at even places not: the tables have both.
 //
 // Samples of a class of blocks that run equally often scatter as Poisson's counts do: "of classes
-// alone" is the share that they would have within 10 % by that, expected from the truth. At last,
+// alone" is the share that they would have within 10 % by that, expected from the truth; "ratios
+// known" what nobody can exceed who looks at one function at a time: were it known how often each
+// block runs for one of another, the samples of the whole function would still scatter. At last,
 // histograms of errors (as DCPI's figures 8 to 10), what the confidences hold, and what a function
 // of 3,000 blocks takes.
 
@@ -151,26 +153,28 @@ void compare(const HotFunction& function, const FunctionFlow& estimate, bool is_
   }
 }
 
-/// The part of executed instructions whose class would be within 10 % by its own samples.
-double find_share_of_classes(const std::vector<HotFunction>& functions, double period) {
+/// The part of executed instructions that would be within 10 % by what was sampled in their class,
+/// or in their whole function.
+double find_expected_share(const std::vector<HotFunction>& functions, double period,
+                           bool of_whole_functions) {
   double all = 0, good = 0;
   for (const HotFunction& function : functions) {
     const FrequencyClasses classes = find_frequency_classes(function.graph->graph);
     std::vector<double> executed(classes.count);
     for (uint32_t block = 0; block < function.graph->graph.blocks; ++block) {
       const Block& where = function.graph->code.blocks[block];
-      executed[classes.blocks[block]] +=
+      executed[of_whole_functions ? 0 : classes.blocks[block]] +=
           function.truth.runs(block) * static_cast<double>(where.last - where.first);
     }
-    for (const double of_class : executed) {
-      if (!(of_class > 0)) continue;
-      const double mean = of_class / period;
+    for (const double of_part : executed) {
+      if (!(of_part > 0)) continue;
+      const double mean = of_part / period;
       double within = 0;  // the chance of a count from 0.9 to 1.1 of the mean
       for (double k = std::ceil(0.9 * mean); k <= 1.1 * mean; ++k) {
         within += std::exp(k * std::log(mean) - mean - std::lgamma(k + 1));
       }
-      all += of_class;
-      good += of_class * within;
+      all += of_part;
+      good += of_part * within;
     }
   }
   return 100 * good / all;
@@ -258,8 +262,11 @@ bool measure(const char* path, Rows& rows) {
     char name[64];
     std::snprintf(name, sizeof name, "%6.0f instructions sampled", samples);
     note(name, errors, rows);
-    const double limit = find_share_of_classes(functions, executed / samples);
-    rows.shares[std::string(name) + ", of classes alone"].push_back({NAN, limit, NAN, NAN, NAN});
+    for (const bool whole : {false, true}) {
+      const double share = find_expected_share(functions, executed / samples, whole);
+      rows.shares[std::string(name) + (whole ? ", ratios known" : ", of classes alone")].push_back(
+          {NAN, share, NAN, NAN, NAN});
+    }
   }
   Errors errors;
   for (const HotFunction& function : functions) {
