@@ -4,15 +4,10 @@
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/number.h"
-#include "base/text.h"
 #include "base/time.h"
 #include "daemon/describe_epoch.h"
 #include "daemon/epoch_rows.h"
-#include "daemon/query_mapping.h"
 #include "daemon/silent_files.h"
 #include "model/idle_time.h"
 #include "model/profiler_path.h"
@@ -27,26 +22,6 @@ constexpr std::string_view kUnmapped = "[unknown: nothing is mapped there]";
 // JIT compilers write their files in pieces: names of new code come some seconds late.
 constexpr uint64_t kWaitNs = 12'000'000'000;
 constexpr size_t kMostWaiting = 1 << 16;
-constexpr size_t kMostProcesses = 1 << 14;  // of an epoch that tells them apart
-
-/// Field 22 of /proc/PID/stat: when it started, in ticks since boot; 0: it is gone.
-uint64_t read_start_ticks(uint32_t pid) {
-  const std::string text = read_file(fmt::format("/proc/{}/stat", pid), 4096).value_or("");
-  const size_t name_end = text.rfind(')');  // names may hold anything
-  if (name_end == std::string::npos) return 0;
-  const std::vector<std::string_view> fields = split(std::string_view(text).substr(name_end), ' ');
-  return fields.size() > 20 ? find_number(fields[20], 10).value_or(0) : 0;
-}
-
-/// Whether the process that began then still has this number.
-bool is_alive(uint32_t pid, uint64_t start_ns) {
-  static const auto kTicks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
-  return read_start_ticks(pid) == start_ns / (1'000'000'000 / kTicks);
-}
-
-std::string_view name_of(const who_key& who) {
-  return {who.name, ::strnlen(who.name, sizeof who.name)};
-}
 
 std::string path_of(const image_record& record) {
   std::string path = record.is_cut != 0 ? "..." : "";
@@ -55,25 +30,6 @@ std::string path_of(const image_record& record) {
     path += '/' + std::string(name, ::strnlen(name, PATH_PART_BYTES));
   }
   return path + (record.is_deleted != 0 ? " (deleted)" : "");
-}
-
-std::vector<ProcMapping> read_mappings(uint32_t pid) {
-  constexpr uint64_t kMostBytes = 16 << 20;  // of a process that maps a hundred thousand files
-  return parse_proc_maps(read_file(fmt::format("/proc/{}/maps", pid), kMostBytes).value_or(""));
-}
-
-MmapRecord to_record(uint32_t pid, const ProcMapping& entry) {
-  MmapRecord map;
-  map.pid = pid;
-  map.start = entry.start;
-  map.length = entry.end - entry.start;
-  map.file_offset = entry.file_offset;
-  map.executable = true;
-  map.device_major = entry.device_major;
-  map.device_minor = entry.device_minor;
-  map.inode = entry.inode;
-  map.path = entry.path;
-  return map;
 }
 
 }  // namespace
@@ -108,21 +64,10 @@ struct SamplePlacer::Names {
   }
 };
 
-size_t SamplePlacer::WhoHash::operator()(const std::pair<who_key, Mode>& who) const noexcept {
-  const std::string_view name(who.first.name, sizeof who.first.name);
-  return std::hash<std::string_view>()(name) ^ (who.first.cgroup * 0x9e3779b97f4a7c15u) ^
-         (size_t{who.first.pid} << 1) ^ static_cast<size_t>(who.second);
-}
-bool SamplePlacer::WhoEqual::operator()(const std::pair<who_key, Mode>& a,
-                                        const std::pair<who_key, Mode>& b) const noexcept {
-  return a.second == b.second && a.first.cgroup == b.first.cgroup && a.first.pid == b.first.pid &&
-         std::memcmp(a.first.name, b.first.name, sizeof a.first.name) == 0;
-}
-
 SamplePlacer::SamplePlacer(bool by_process)
-    : nobody_(std::make_unique<Who>()),
-      names_(std::make_shared<Names>()),
-      by_process_(by_process) {}
+    : names_(std::make_shared<Names>()),
+      nobody_(std::make_unique<Who>()),
+      contexts_(epoch_, by_process) {}
 SamplePlacer::~SamplePlacer() = default;
 
 uint64_t SamplePlacer::Weight::take(uint64_t of_samples) {
@@ -149,13 +94,10 @@ void SamplePlacer::begin_epoch(ProfileBuilder epoch) {
   idle_ns_ = 0;
   ++epoch_serial_;
   reasons_.clear();
-  contexts_.clear();
-  processes_.clear();
-  are_processes_full_ = false;
+  contexts_.begin_epoch();
 }
 
-/// The file is opened at once. /proc has its path and inode as its process sees them, which
-/// differ from the kernel's own where file systems lie over each other.
+/// The file is opened at once.
 void SamplePlacer::note_image(const image_record& record) {
   MmapRecord map;
   map.pid = record.pid;
@@ -168,7 +110,7 @@ void SamplePlacer::note_image(const image_record& record) {
   map.inode = record.key.inode;
   map.path = path_of(record);
   if (is_alive(record.pid, record.process_start_ns)) {
-    if (const auto entry = find_recorded(record)) map = to_record(record.pid, *entry);
+    if (const auto entry = mappings_.find_recorded(record)) map = to_record(record.pid, *entry);
   }
   const Location place = locate(map, map.start);
   names_->files.insert_or_assign(record.id, place.image);
@@ -224,48 +166,8 @@ ContextId SamplePlacer::context_of(Who& who, Mode mode) {
   if (who.serial != epoch_serial_) who.contexts = {};
   who.serial = epoch_serial_;
   ContextId& known = who.contexts[mode == Mode::kernel ? 1 : 0];
-  if (known.is_all()) known = context_of(who.key, mode);
+  if (known.is_all()) known = contexts_.find(who.key, mode);
   return known;
-}
-
-ContextId SamplePlacer::context_of(who_key who, Mode mode) {
-  if (!by_process_ || !has_process_row(who)) who.pid = 0;
-  const auto [at, is_new] = contexts_.try_emplace({who, mode});
-  if (is_new) at->second = make_context(who, mode);
-  return at->second;
-}
-
-ContextId SamplePlacer::make_context(const who_key& who, Mode mode) {
-  const std::string_view name = name_of(who);
-  Context context;
-  context.run = epoch_.run_id();
-  context.mode = mode;
-  const std::string& cgroup = cgroups_.find(who.cgroup);
-  if (!cgroup.empty()) context.cgroup = epoch_.intern(cgroup);
-  if (!label_.empty()) context.label = epoch_.intern(label_);
-  context.process = who.pid == 0 ? intern_process(epoch_, name) : process_row(who);
-  return epoch_.intern_context(context);
-}
-
-/// Whether the process has a row in the epoch, or there is room for one.
-bool SamplePlacer::has_process_row(const who_key& who) {
-  const bool has_room = processes_.size() < kMostProcesses;
-  if (has_room || processes_.contains({who.pid, std::string(name_of(who))})) return true;
-  if (!are_processes_full_) {
-    epoch_.profile().ledger.note(
-        fmt::format("processes beyond the first {} of an epoch are told apart by command alone",
-                    format_thousands(kMostProcesses)));
-  }
-  are_processes_full_ = true;
-  return false;
-}
-
-ProcessId SamplePlacer::process_row(const who_key& who) {
-  const std::string_view name = name_of(who);
-  std::vector<Process>& rows = epoch_.profile().processes;
-  const auto [at, is_new] = processes_.try_emplace({who.pid, std::string(name)}, rows.size());
-  if (is_new) rows.push_back({epoch_.run_id(), who.pid, 0, epoch_.intern(name)});
-  return at->second;
 }
 
 /// The epoch's row of an image.
@@ -298,8 +200,8 @@ void SamplePlacer::add(ContextId context, Names& names, const Location& place,
 /// All of a reason is one row: the addresses say nothing without what was there.
 void SamplePlacer::add_unknown(const who_key& who, std::string_view reason, const Amount& amount) {
   epoch_.profile().ledger.add(ledger::kUnknownAddress, amount.samples);
-  epoch_.add(context_of(who, Mode::user), {image_of_reason(reason), FileOffset(0)}, amount.event,
-             amount.samples, amount.value);
+  epoch_.add(contexts_.find(who, Mode::user), {image_of_reason(reason), FileOffset(0)},
+             amount.event, amount.samples, amount.value);
 }
 
 /// The kernel's images count in their ledger what they could not place; such a place is offset 0.
@@ -382,7 +284,7 @@ void SamplePlacer::watch_process(const who_key& who) {
   if (!is_alive(who.pid, who.start_ns)) return;
   names_->images.jit().watch(who.pid);
   // A jitdump is announced by being mapped.
-  for (const ProcMapping& entry : mappings_of(who.pid, who.start_ns)) {
+  for (const ProcMapping& entry : mappings_.of(who.pid, who.start_ns)) {
     if (entry.executable && entry.path.ends_with(".dump")) {
       names_->images.intern(to_record(who.pid, entry), false);
     }
@@ -396,53 +298,10 @@ void SamplePlacer::count_in_process(const who_key& who, uint64_t address, const 
   if (waiting_.size() > kMostWaiting) end_waiting();
 }
 
-/// The mappings of a process are read once for all that is asked of it in a drain or between two: a
-/// process may have tens of thousands, and as many addresses in a drain.
-const std::vector<ProcMapping>& SamplePlacer::mappings_of(uint32_t pid, uint64_t start_ns) {
-  constexpr size_t kMostLists = 16;
-  const std::pair key{pid, start_ns};
-  const auto known = mappings_.find(key);
-  if (known != mappings_.end()) return known->second;
-  if (mappings_.size() == kMostLists) mappings_.clear();
-  return mappings_.emplace(key, read_mappings(pid)).first->second;
-}
-
-/// The mapping that the kernel told of, as its process sees it.
-std::optional<ProcMapping> SamplePlacer::find_recorded(const image_record& record) {
-  const RunAddress start(record.start);
-  const auto is_it = [&](const ProcMapping& entry) {
-    return entry.start == start && entry.file_offset == record.file_offset;
-  };
-  if (const auto asked = query_mapping(record.pid, start)) {
-    return *asked && is_it(**asked) ? *asked : std::nullopt;
-  }
-  const std::pair key{record.pid, record.process_start_ns};
-  const bool was_read = mappings_.contains(key);
-  const auto find = [&]() -> std::optional<ProcMapping> {
-    const ProcMapping* const entry = find_mapping(record.pid, record.process_start_ns, start);
-    return entry != nullptr && is_it(*entry) ? std::optional(*entry) : std::nullopt;
-  };
-  const std::optional<ProcMapping> entry = find();
-  if (entry || !was_read) return entry;
-  mappings_.erase(key);  // it may be newer than the list
-  return find();
-}
-
-const ProcMapping* SamplePlacer::find_mapping(uint32_t pid, uint64_t start_ns, RunAddress address) {
-  const std::vector<ProcMapping>& entries = mappings_of(pid, start_ns);
-  // The kernel lists them by address.
-  const auto above =
-      std::upper_bound(entries.begin(), entries.end(), address,
-                       [](RunAddress at, const ProcMapping& entry) { return at < entry.start; });
-  if (above == entries.begin()) return nullptr;
-  const ProcMapping& entry = *std::prev(above);
-  return address < entry.end ? &entry : nullptr;
-}
-
 /// What the kernel could not say, its process may still tell.
 void SamplePlacer::count_unknown(const who_key& who, uint64_t address, const Amount& amount) {
   if (is_alive(who.pid, who.start_ns)) {
-    const ProcMapping* const entry = find_mapping(who.pid, who.start_ns, RunAddress(address));
+    const ProcMapping* const entry = mappings_.find(who.pid, who.start_ns, RunAddress(address));
     if (entry == nullptr) {
       totals_.unknown_unmapped += amount.samples;
       add_unknown(who, kUnmapped, amount);
@@ -452,7 +311,7 @@ void SamplePlacer::count_unknown(const who_key& who, uint64_t address, const Amo
     if (place.image.is_all()) {
       count_in_process(who, address, amount);
     } else {
-      add(context_of(who, Mode::user), *names_, place, amount);
+      add(contexts_.find(who, Mode::user), *names_, place, amount);
     }
     return;
   }
@@ -467,17 +326,17 @@ bool SamplePlacer::place_code(Waiting& waiting) {
   const auto place =
       jit.locate(waiting.who.pid, RunAddress(waiting.address), UINT64_MAX, waiting.names->builder);
   if (!place) return false;
-  add(context_of(waiting.who, Mode::user), *waiting.names, *place, waiting.amount);
+  add(contexts_.find(waiting.who, Mode::user), *waiting.names, *place, waiting.amount);
   return true;
 }
 
 void SamplePlacer::begin_drain() {
-  mappings_.clear();
+  mappings_.forget();
 }
 
 void SamplePlacer::end_drain() {
   ++drains_;
-  mappings_.clear();
+  mappings_.forget();
   std::vector<uint32_t> refreshed;
   std::vector<Waiting> still;
   for (Waiting& waiting : waiting_) {
@@ -494,7 +353,7 @@ void SamplePlacer::end_drain() {
   old_names_.reset();
   constexpr uint64_t kDrainsBetweenVisits = 16;
   if (drains_ % kDrainsBetweenVisits == 0) forget_dead();
-  if (drains_ % kDrainsBetweenVisits == 0) cgroups_.forget_failures();
+  if (drains_ % kDrainsBetweenVisits == 0) contexts_.forget_failures();
 }
 
 /// Those that have waited that long stay without a name.
@@ -504,8 +363,8 @@ void SamplePlacer::count_nameless(uint64_t wait_ns) {
     if (now_ns - waiting.since_ns < wait_ns) return false;
     totals_.anonymous += waiting.amount.samples;
     const ImageId image = waiting.names->images.image_of_unnamed(true);
-    add(context_of(waiting.who, Mode::user), *waiting.names, {image, FileOffset(waiting.address)},
-        waiting.amount);
+    add(contexts_.find(waiting.who, Mode::user), *waiting.names,
+        {image, FileOffset(waiting.address)}, waiting.amount);
     return true;
   });
 }
@@ -537,8 +396,9 @@ uint64_t SamplePlacer::count_handlers(uint64_t handled, uint64_t clock_ns) {
   const double variance = ns * ns / static_cast<double>(totals_.timed);
   who_key profiler{};
   kProfilerPath.copy(profiler.name, sizeof profiler.name);
-  epoch_.add(context_of(profiler, Mode::kernel), {image_of_reason(kProfilerPath), FileOffset(0)},
-             EventId(size_t{EVENT_TIME}), 0, all_ns, variance);
+  epoch_.add(contexts_.find(profiler, Mode::kernel),
+             {image_of_reason(kProfilerPath), FileOffset(0)}, EventId(size_t{EVENT_TIME}), 0,
+             all_ns, variance);
   return all_ns;
 }
 

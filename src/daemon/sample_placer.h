@@ -21,11 +21,11 @@
 
 #include "collect/stream/live_images.h"
 #include "daemon/bpf_sampler.h"
-#include "daemon/cgroup_names.h"
+#include "daemon/epoch_contexts.h"
+#include "daemon/process_mappings.h"
 #include "daemon/sampling_totals.h"
 #include "model/builder.h"
 #include "recording/recording.h"
-#include "records/proc_text.h"
 
 namespace culprit {
 
@@ -40,7 +40,7 @@ class SamplePlacer final : public SampleVisitor {
   /// Begins a new profile, with one run and its events, time first, that the caller has described.
   void begin_epoch(ProfileBuilder epoch);
   /// All that is counted until the next epoch has this label; "": none.
-  void set_label(std::string_view label) { label_ = label; }
+  void set_label(std::string_view label) { contexts_.set_label(label); }
 
   void note_image(const image_record& record) override;
   void note_who(const who_record& record) override;
@@ -93,14 +93,9 @@ class SamplePlacer final : public SampleVisitor {
     uint64_t since_ns = 0;
   };
 
-  std::unique_ptr<Who> nobody_;  // whose name was lost
   uint64_t count_handlers(uint64_t handled, uint64_t clock_ns);
   Who& find_who(uint32_t number);
   ContextId context_of(Who& who, Mode mode);
-  ContextId context_of(who_key who, Mode mode);
-  ContextId make_context(const who_key& who, Mode mode);
-  bool has_process_row(const who_key& who);
-  ProcessId process_row(const who_key& who);
   void add(ContextId context, Names& names, const Location& place, const Amount& amount);
   void add_unknown(const who_key& who, std::string_view reason, const Amount& amount);
   ImageId image_row(Names& names, ImageId image);
@@ -111,9 +106,6 @@ class SamplePlacer final : public SampleVisitor {
   void watch_process(const who_key& who);
   void count_in_process(const who_key& who, uint64_t address, const Amount& amount);
   void count_unknown(const who_key& who, uint64_t address, const Amount& amount);
-  const std::vector<ProcMapping>& mappings_of(uint32_t pid, uint64_t start_ns);
-  const ProcMapping* find_mapping(uint32_t pid, uint64_t start_ns, RunAddress address);
-  std::optional<ProcMapping> find_recorded(const image_record& record);
   bool place_code(Waiting& waiting);
   void count_nameless(uint64_t wait_ns);
   void forget_dead();
@@ -122,29 +114,18 @@ class SamplePlacer final : public SampleVisitor {
   std::vector<Weight> weights_;  // by event, of the CPU that is drained
   std::vector<EventTotals> event_totals_;
   uint64_t idle_ns_ = 0;
-  uint64_t handled_clocks_ = 0;  // of the samples: those of time
-  uint64_t expected_ = 0;        // samples of time in this epoch, by the clocks
-  std::string label_;
+  uint64_t handled_clocks_ = 0;       // of the samples: those of time
+  uint64_t expected_ = 0;             // samples of time in this epoch, by the clocks
   uint64_t unknown_in_kernel_ = 0;    // that the kernel's images have counted so far
   std::shared_ptr<Names> names_;      // those that are given out now
   std::shared_ptr<Names> old_names_;  // during the drain in which numbers began anew
+  std::unique_ptr<Who> nobody_;       // whose name was lost
   uint64_t epoch_serial_ = 0;
   std::map<std::string, ImageId, std::less<>> reasons_;  // likewise
-  struct WhoHash {
-    size_t operator()(const std::pair<who_key, Mode>& who) const noexcept;
-  };
-  struct WhoEqual {
-    bool operator()(const std::pair<who_key, Mode>& a,
-                    const std::pair<who_key, Mode>& b) const noexcept;
-  };
-  std::unordered_map<std::pair<who_key, Mode>, ContextId, WhoHash, WhoEqual> contexts_;
-  bool by_process_;
-  std::map<std::pair<uint32_t, std::string>, ProcessId> processes_;  // of the epoch
-  bool are_processes_full_ = false;
+  EpochContexts contexts_;
   std::vector<Waiting> waiting_;
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<ProcMapping>> mappings_;
+  ProcessMappings mappings_;  // during a drain, or between two
   std::vector<image_key> anonymous_files_;
-  CgroupNames cgroups_;
   SamplingTotals totals_;
   uint64_t drains_ = 0;
 };
