@@ -72,44 +72,46 @@ class Import(CulpritTest):
         if not recorded_files():
             self.skipTest("the recorded files (../shared/perfdata) are not here")
 
-    def report(self, path, *by):
-        self.culprit("import", "-q", "--no-symbols", "-o", "imported.culprit", path)
+    def imported(self, path):
+        self.culprit("import", "-q", "--no-symbols", "--force", "-o", "imported.culprit", path)
+        return self.folder / "imported.culprit"
+
+    def rows(self, profile, *by):
         words = [word for level in by for word in ("--by", level)]
-        return json.loads(self.culprit("report", *words, "--limit", "100000", "--format", "json", "imported.culprit")
-                          .stdout)
+        return self.report(profile, *words, "--limit", "100000")
 
-    def test_samples_and_periods_of_each_event_are_perfs(self):
+    def test_each_file_is_what_perf_says(self):
+        """Events in their order, tasks by name, the hottest addresses: of one import of each file."""
+        tasks = addresses = 0
         for path in recorded_files():
+            profile = self.imported(path)
             with self.subTest(path.name):
-                report = self.report(path, "module")
-                self.assertEqual({event["name"]: (event["samples"], int(event["total"]))
-                                  for event in report["events"]}, events_of(path.name))
+                self.check_events(path, profile)
+                tasks += self.check_tasks(path, profile)
+                addresses += self.check_top_rows(path, profile)
+        print(f"{tasks} tasks and {addresses} addresses agree")
+        self.assertGreater(tasks, 100)
+        self.assertGreater(addresses, 500)
 
-    def test_events_stand_in_the_order_of_the_file(self):
-        for path in recorded_files():
-            with self.subTest(path.name):
-                report = self.report(path, "module")
-                self.assertEqual([event["name"] for event in report["events"]],
-                                 list(events_of(path.name)))
+    def check_events(self, path, profile):
+        """Samples and periods of each, in the order of the file."""
+        self.assertEqual([(event["name"], (event["samples"], int(event["total"])))
+                          for event in self.rows(profile, "module")["events"]],
+                         list(events_of(path.name).items()))
 
-    def test_tasks_have_the_names_that_perf_gives_them(self):
+    def check_tasks(self, path, profile):
         """perf script -F comm,pid,tid,time,period,event,ip names the task of each sample."""
-        checked = 0
-        for path in recorded_files():
-            printed = samples_of_tasks(path.name)
-            report = self.report(path, "process", "thread")
-            ours = collections.defaultdict(collections.Counter)
-            for row in report["rows"]:
-                samples = sum(value["samples"] for value in row["values"].values())
-                ours[row.get("thread_id", 0)][row["thread"]] += samples
-            for tid, names in printed.items():
-                # perf forgets what a task without a name did when it gets one; we do not.
-                if any(name.startswith(":") for name in names):
-                    continue
-                with self.subTest(path.name, tid=tid):
-                    self.assertEqual(ours[tid], names)
-                    checked += 1
-        self.assertGreater(checked, 100)
+        printed = samples_of_tasks(path.name)
+        ours = collections.defaultdict(collections.Counter)
+        for row in self.rows(profile, "process", "thread")["rows"]:
+            samples = sum(value["samples"] for value in row["values"].values())
+            ours[row.get("thread_id", 0)][row["thread"]] += samples
+        # perf forgets what a task without a name did when it gets one; we do not.
+        named = {tid: names for tid, names in printed.items()
+                 if not any(name.startswith(":") for name in names)}
+        for tid, names in named.items():
+            self.assertEqual(ours[tid], names, f"thread {tid}")
+        return len(named)
 
     def test_a_value_that_cannot_be_costs_its_record_alone(self):
         """Two periods of 2^63: their sum has no place in a profile."""
@@ -123,24 +125,16 @@ class Import(CulpritTest):
             damaged += 1
         broken = self.folder / "broken.data"
         broken.write_bytes(data)
-        whole = self.report(path, "module")["events"][0]["samples"]
-        report = self.report(broken, "module")
+        whole = self.rows(self.imported(path), "module")["events"][0]["samples"]
+        report = self.rows(self.imported(broken), "module")
         self.assertEqual(report["events"][0]["samples"], whole - damaged)
         self.assertIn("damaged_records", json.dumps(report["ledger"]))
 
-    def test_the_hottest_addresses_are_perfs(self):
+    def check_top_rows(self, path, profile):
         """perf prints addresses in files as offsets and kernel addresses as they were, from which
         ours, counted from the kernel's start, must differ by the same amount throughout."""
-        checked = 0
-        for path in recorded_files():
-            with self.subTest(path.name):
-                checked += self.check_top_rows(path)
-        print(f"{checked} rows agree")
-        self.assertGreater(checked, 500)
-
-    def check_top_rows(self, path):
         ours = collections.defaultdict(list)
-        for row in self.report(path, "thread", "module", "instruction")["rows"]:
+        for row in self.rows(profile, "thread", "module", "instruction")["rows"]:
             module = row["module"].rsplit("/", 1)[-1]
             for event, value in row["values"].items():
                 ours[event, module].append((row["thread"], int(row["address"], 16),
@@ -222,7 +216,7 @@ class Import(CulpritTest):
 
     def test_a_stray_byte_at_the_end_costs_nothing_else(self):
         name = "pdc__perf.data.piped.extrabyte-3.4"
-        report = self.report(MALFORMED / name, "module")
+        report = self.rows(self.imported(MALFORMED / name), "module")
         self.assertEqual({event["name"]: (event["samples"], int(event["total"]))
                           for event in report["events"]}, events_of(name))
 
