@@ -68,3 +68,12 @@ class Installation(CulpritTest):
         self.installed("record", "-q", "--engine", "posix-timer", "-o", "timer.culprit", "--", "true")
         self.assertTrue((self.prefix / "include/culprit/region.h").exists())
         self.assertTrue((self.prefix / "share/man/man1/culprit-why.1").exists())
+
+    def test_says_what_it_lacks(self):
+        (self.folder / "kernel.cc").write_text(
+            "#include <cstdlib>\nint main(int, char** words) { return std::atoi(words[1]) < 0; }\n")
+        self.installed("scan", "init", "kernel.cc")
+        (self.prefix / "share/culprit/scan/presets.toml").unlink()
+        done = run(self.prefix / "bin/culprit", "scan", "run", cwd=self.folder, env=self.environment,
+                   status=1)
+        self.assertIn("lacks ../share/culprit/scan/presets.toml", done.stderr)

@@ -27,7 +27,11 @@ Result<ScanCells> read_scan_cells(const ProfileView& view, WhichCells which,
 
 Result<std::vector<scan::Preset>> read_scan_presets() {
   const std::string file = find_scan_presets();
-  if (file.empty()) return std::vector<scan::Preset>();
+  if (file.empty()) {
+    return Error{
+        "names of expressions (cpi, loads, ...) are not known: this culprit is not installed "
+        "whole, it lacks ../share/culprit/scan/presets.toml"};
+  }
   ASSIGN_OR_RETURN(const std::string text, read_file(file));
   return scan::parse_presets(text, file);
 }
