@@ -236,6 +236,10 @@ class Stacks(ObjectsTest):
         stores = self.values(profile, "L1-dcache-stores", "--function", "nest")
         self.assertEqual(500, stores[at("each", "nest")])
         self.assertIn(stores["stack of nest"], range(10, 100))   # registers that it saves
+        for name in ("words", "words in parse"):
+            self.assertIn(at("words", "parse"), self.culprit("data", name, profile).stdout)
+        self.assertIn("no data object here is 'stack'",
+                      self.culprit("data", "stack", profile, status=1).stderr)
 
     def test_arrays_of_functions_and_of_another_thread(self):
         self.need("qemu-x86_64", "gcc")

@@ -32,8 +32,7 @@ class FlowMaker {
   FlowMaker(const FunctionGraph& function, ExecutionSource source,
             std::span<const SeenInstruction> seen, std::span<const RecordedBranch> taken,
             bool has_all_branches)
-      : function_(function),
-        code_(function.code),
+      : code_(function.code),
         graph_(function.graph),
         seen_(seen),
         taken_(taken),
@@ -220,7 +219,6 @@ class FlowMaker {
     return of_class.samples < kHigh ? Confidence::medium : Confidence::high;
   }
 
-  const FunctionGraph& function_;
   const Disassembly& code_;
   const FlowGraph& graph_;
   std::span<const SeenInstruction> seen_;

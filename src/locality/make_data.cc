@@ -30,6 +30,10 @@ bool is_named(const ObjectWords& name, const std::string& wanted) {
     const std::string outer = name.name.substr(0, kept_by_caller);
     if (outer == wanted || inner == wanted || matches_pattern(inner, wanted)) return true;
   }
+  if (name.kind == "stack") {  // "words in parse text.c:9": words, words in parse
+    const size_t end = std::min(name.name.find(" in "), name.name.size());
+    if (wanted.size() >= end && name.name.starts_with(wanted + " ")) return true;
+  }
   return name.name == wanted || matches_pattern(name.name, wanted) || name.place == wanted ||
          name.kept_in == wanted || is_called(name.name, wanted);
 }
