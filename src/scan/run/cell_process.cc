@@ -1,6 +1,7 @@
 #include "scan/run/cell_process.h"
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
@@ -21,6 +22,8 @@ namespace {
 [[noreturn]] void work(const ScanSetting& setting, const CellJob& job) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A scan that is killed must not leave its lock with its workers, however long they take to end.
+  ::close_range(STDERR_FILENO + 1, UINT_MAX, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_DFL);
   const Result<void> done = run_cell(setting, job);
   if (!done) {

@@ -23,8 +23,8 @@ constexpr const char* kWhatDiffers =
     "a scan keeps the counts of places where runs differ by their loop count, and of all others "
     "their sums";
 
-/// Taken by whoever writes; the kernel gives it back however he ends. Workers of a scan that was
-/// killed have it for a moment longer, until they are killed, too.
+/// Taken by whoever writes; the kernel gives it back however he ends. A worker that was just begun
+/// when its scan was killed may have it for a moment longer.
 Result<Fd> lock_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return errno_error("cannot open '" + path + "'", errno);
