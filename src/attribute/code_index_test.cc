@@ -52,7 +52,8 @@ TEST(CodeIndex, BlocksBeginWhereRecordedIndirectJumpsWent) {
   function.end = FileOffset(0x208);
   facts.functions = {function};
   facts.blocks = {{FileOffset(0x200), 2}, {FileOffset(0x202), 6}};  // of the code alone
-  CodeIndex index(profile, [&](ImageId) { return &facts; });
+  const FactsLookup lookup = [&](ImageId) { return &facts; };
+  CodeIndex index(profile, lookup);
 
   const auto branches =
       index.recorded_branches().within(ImageId(0u), FileOffset(0x200), FileOffset(0x203));
