@@ -5,14 +5,26 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "model/counts.h"
 
 namespace culprit::scan {
 namespace {
 
-/// Counts by run, then event.
-using Table = std::vector<std::vector<uint64_t>>;
+/// What was counted at one place: of each event the counts of the runs, one behind the other.
+class Table {
+ public:
+  Table(size_t events, size_t runs) : runs_(runs), counts_(events * runs) {}
+  std::span<uint64_t> of(size_t event) { return std::span(counts_).subspan(event * runs_, runs_); }
+  [[nodiscard]] std::span<const uint64_t> of(size_t event) const {
+    return std::span(counts_).subspan(event * runs_, runs_);
+  }
+
+ private:
+  size_t runs_;
+  std::vector<uint64_t> counts_;
+};
 
 /// Two slopes that differ by so many standard errors are not the same by chance. A cell has some
 /// hundred instructions: one in a hundred thousand cells is wrongly refused.
@@ -35,7 +47,7 @@ double difference(uint64_t from, uint64_t to) {
 }
 
 /// Whether three or more counts lie on one line, in integers.
-bool lie_on_a_line(const std::vector<uint64_t>& counts, const std::vector<Point>& points) {
+bool lie_on_a_line(std::span<const uint64_t> counts, const std::vector<Point>& points) {
   const auto step = [](uint64_t from, uint64_t to) {
     return static_cast<__int128>(to) - static_cast<__int128>(from);
   };
@@ -48,7 +60,7 @@ bool lie_on_a_line(const std::vector<uint64_t>& counts, const std::vector<Point>
   return true;
 }
 
-Slopes find_slopes(const std::vector<uint64_t>& counts, const std::vector<Point>& points) {
+Slopes find_slopes(std::span<const uint64_t> counts, const std::vector<Point>& points) {
   const size_t end = counts.size() - 1;
   const auto slope = [&](size_t from, size_t to) {
     return difference(counts[from], counts[to]) / difference(points[from].runs, points[to].runs);
@@ -57,7 +69,7 @@ Slopes find_slopes(const std::vector<uint64_t>& counts, const std::vector<Point>
 }
 
 /// How the executions of one instruction depend on the loop count.
-Behaviour classify(const std::vector<uint64_t>& counts, const std::vector<Point>& points,
+Behaviour classify(std::span<const uint64_t> counts, const std::vector<Point>& points,
                    double per_run, bool is_kernels) {
   const bool is_constant = std::all_of(counts.begin(), counts.end(),
                                        [&](uint64_t count) { return count == counts.front(); });
@@ -78,14 +90,13 @@ Behaviour classify(const std::vector<uint64_t>& counts, const std::vector<Point>
   return apart > kChance * std::sqrt(variance) ? Behaviour::growing : Behaviour::varying;
 }
 
-Estimate cost_of(const std::vector<uint64_t>& counts, const std::vector<Point>& points,
-                 double unit) {
+Estimate cost_of(std::span<const uint64_t> counts, const std::vector<Point>& points, double unit) {
   const Slopes slopes = find_slopes(counts, points);
   const double error = slopes.is_exact ? 0 : std::abs(slopes.last - slopes.first) / 2;
   return {slopes.all * unit, error * unit};
 }
 
-/// All counts of a cell by place: [event][run].
+/// All counts of a cell by place.
 using Places = std::map<Location, Table>;
 
 }  // namespace
@@ -118,9 +129,8 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
     for (const uint32_t histogram : histograms_[cell.points[run].run.value]) {
       for_each_count(profile_, profile_.histograms[histogram],
                      [&](const Location& at, size_t event, const Sum& sum) {
-                       Table& table = places[at];
-                       if (table.empty()) table.assign(events, std::vector<uint64_t>(runs));
-                       table[event][run] += sum.value;
+                       const auto table = places.try_emplace(at, events, runs).first;
+                       table->second.of(event)[run] += sum.value;
                      });
     }
   }
@@ -136,12 +146,12 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
   std::vector<std::pair<uint64_t, Behaviour>> known;
   bool all_are_steady = true;
   for (const auto& [at, table] : places) {
-    const Behaviour behaviour = classify(table[instructions_], cell.points, per_run, false);
+    const Behaviour behaviour = classify(table.of(instructions_), cell.points, per_run, false);
     all_are_steady = all_are_steady && behaviour == Behaviour::steady;
   }
   const auto function_of = [&](const Location& at) { return all_are_steady ? 0 : function(at); };
   for (const auto& [at, table] : places) {
-    const std::vector<uint64_t>& counts = table[instructions_];
+    const std::span<const uint64_t> counts = table.of(instructions_);
     if (counts.front() >= counts.back()) continue;
     if (classify(counts, cell.points, per_run, false) == Behaviour::steady) {
       kernels.insert(function_of(at));
@@ -149,14 +159,14 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
   }
   for (const auto& [at, table] : places) {
     PlaceCost place{at, Behaviour::steady, std::vector<Estimate>(events), 0};
-    const std::vector<uint64_t>& counts = table[instructions_];
+    const std::span<const uint64_t> counts = table.of(instructions_);
     place.behaviour = classify(counts, cell.points, per_run, kernels.contains(function_of(at)));
     place.executions = difference(counts.front(), counts.back());
     costs.varies = costs.varies || place.behaviour == Behaviour::varying;
     costs.is_refused = costs.is_refused || place.behaviour == Behaviour::growing;
     for (size_t event = 0; event < events; ++event) {
       place.per_iteration[event] =
-          cost_of(table[event], cell.points, profile_.events[event].scale / per_run);
+          cost_of(table.of(event), cell.points, profile_.events[event].scale / per_run);
     }
     if (place.behaviour != Behaviour::once) {
       for (size_t event = 0; event < events; ++event) {
