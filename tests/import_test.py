@@ -84,8 +84,8 @@ class Import(CulpritTest):
         """Events in their order, tasks by name, the hottest addresses: of one import of each file."""
         tasks = addresses = 0
         for path in recorded_files():
-            profile = self.imported(path)
             with self.subTest(path.name):
+                profile = self.imported(path)
                 self.check_events(path, profile)
                 tasks += self.check_tasks(path, profile)
                 addresses += self.check_top_rows(path, profile)

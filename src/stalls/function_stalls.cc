@@ -33,7 +33,8 @@ struct WaysOut {
     std::optional<uint32_t> to;
     double runs = 0;
   };
-  double most = 0;  // that the branches can have cost
+  double most = 0;    // that the branches can have cost
+  double likely = 0;  // that they cost by the model
   BoundSources sources;
   std::vector<Way> ways;
 };
@@ -53,7 +54,10 @@ std::map<std::optional<uint32_t>, WaysOut> find_ways_out(const FunctionFlow& flo
     const double most = branch.most[kMisprediction];
     if (from == to || !(most > 0) || !std::isfinite(most)) continue;
     WaysOut& out = all[from];
-    if (edge.from != std::exchange(last_from, edge.from)) out.most += most;
+    if (edge.from != std::exchange(last_from, edge.from)) {
+      out.most += most;
+      out.likely += branch.likely[kMisprediction];
+    }
     out.sources |= branch.sources[kMisprediction];
     out.ways.push_back({to, flow.edges[i] ? flow.edges[i]->runs.value : 0});
   }
@@ -80,7 +84,9 @@ std::map<std::optional<uint32_t>, PartBounds> find_landings(const FunctionFlow& 
     if (!(left > 0) || !(runs > 0)) continue;
     for (const WaysOut::Way& way : out.ways) {
       PartBounds& landed = landings[way.to];
-      landed.most[kMisprediction] += left * way.runs / runs;
+      const double part = left / out.most * way.runs / runs;
+      landed.most[kMisprediction] += out.most * part;
+      landed.likely[kMisprediction] += out.likely * part;
       landed.sources[kMisprediction] |= out.sources;
     }
   }
@@ -123,6 +129,7 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
     if (events[cause]) continue;  // their samples are of the part itself
     possible.most[cause] += landed.most[cause];
+    possible.likely[cause] += landed.likely[cause];
     possible.sources[cause] |= landed.sources[cause];
   }
   if (!can_miss_code) {

@@ -55,7 +55,7 @@ struct InstructionEvidence {
 struct PartBounds {
   CauseCycles most{};
   CauseSources sources{};
-  CauseCycles likely{};  // of several that can have had all, the one that had most likely had it
+  CauseCycles likely{};  // says which comes first where bounds are alike (order_causes)
 
   void take(size_t cause, const PartBounds& from) {
     most[cause] = from.most[cause];
