@@ -368,7 +368,7 @@ PROGRAM uint64_t straight_code(long rounds) {
 /// 4,096 functions of 256 bytes, one after the other.
 __asm__(
     ".text\n.p2align 8\nmany_functions:\n.rept 4096\n add $1, %rax\n ret\n .p2align 8\n.endr\n");
-PROGRAM uint64_t many_calls(long rounds) {
+PROGRAM uint64_t call_many_functions(long rounds) {
   uint64_t sum = 0;
   for (long r = 0; r < rounds; ++r)
     __asm__ volatile(
@@ -435,7 +435,7 @@ static const struct {
     {"publish", publish, 24000000},
     {"own_lock", own_lock, 48000000},
     {"straight_code", straight_code, 2400},
-    {"many_calls", many_calls, 16000},
+    {"many_functions", call_many_functions, 16000},
     {"x87_sine", x87_sine, 6400000},
     {"products", products, 80000000},
 };

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "code/find_instruction.h"
+
 namespace culprit {
 
 std::span<const JumpFact> find_jumps(const ImageFacts& facts, FileOffset begin, FileOffset end) {
@@ -11,17 +13,6 @@ std::span<const JumpFact> find_jumps(const ImageFacts& facts, FileOffset begin, 
   const auto first = std::lower_bound(facts.jumps.begin(), facts.jumps.end(), begin, before);
   return {first, std::lower_bound(first, facts.jumps.end(), std::max(begin, end), before)};
 }
-
-namespace {
-
-bool jumps_indirectly(std::span<const Instruction> instructions, LinkAddress at) {
-  const auto found = std::lower_bound(
-      instructions.begin(), instructions.end(), at,
-      [](const Instruction& one, LinkAddress address) { return one.address < address; });
-  return found != instructions.end() && found->address == at && found->flow == Flow::indirect_jump;
-}
-
-}  // namespace
 
 Disassembler::Disassembler(const ImageFacts& facts, Syntax syntax)
     : facts_(facts), syntax_(syntax) {
@@ -64,7 +55,8 @@ Result<Disassembly> Disassembler::disassemble(FileOffset begin, FileOffset end, 
     leaders.push_back(result.to_link(jump.to));
   }
   for (const RecordedBranch& one : recorded) {
-    if (jumps_indirectly(result.instructions, result.to_link(one.from))) {
+    const Instruction* const from = find_instruction(result.instructions, result.to_link(one.from));
+    if (from != nullptr && from->flow == Flow::indirect_jump) {
       leaders.push_back(result.to_link(one.to));
     }
   }

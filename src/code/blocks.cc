@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "code/find_instruction.h"
+
 namespace culprit {
 
 namespace {
@@ -13,12 +15,8 @@ bool ends_block(Flow flow) {
 /// Marks the instruction that begins at `target`; jumps into the middle of one mark none.
 void mark_target(std::span<const Instruction> instructions, LinkAddress target,
                  std::vector<bool>& is_leader) {
-  const auto found = std::lower_bound(
-      instructions.begin(), instructions.end(), target,
-      [](const Instruction& instruction, LinkAddress at) { return instruction.address < at; });
-  if (found != instructions.end() && found->address == target) {
-    is_leader[static_cast<size_t>(found - instructions.begin())] = true;
-  }
+  const Instruction* const found = find_instruction(instructions, target);
+  if (found != nullptr) is_leader[static_cast<size_t>(found - instructions.data())] = true;
 }
 
 }  // namespace

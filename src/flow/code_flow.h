@@ -14,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "attribute/code_index.h"
 #include "flow/equivalence.h"

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scan/run/cell_process.h"
 #include "scan/run/run_scan.h"
 #include "scan/run/scan_file.h"
 
@@ -120,6 +121,22 @@ TEST_F(ScanFileTest, WaitsForWorkersOfOneThatWasKilled) {
   first.reset();
   EXPECT_TRUE(ScanFile::open(path_));
   ::waitpid(worker, nullptr, 0);
+}
+
+/// Whoever kills a scan finds its file free, however long a worker takes to end.
+TEST_F(ScanFileTest, IsNotKeptByWorkers) {
+  std::optional<Result<ScanFile>> first = ScanFile::open(path_);
+  ASSERT_TRUE(*first);
+  ScanSetting setting;
+  setting.plan.build = "sleep 60";
+  setting.plan.timeout_s = 60;
+  CellJob job;
+  job.scratch = folder_->path() + "/cell";
+  Result<CellProcess> worker = CellProcess::start(setting, job);
+  ASSERT_TRUE(worker) << worker.error().message;
+  first.reset();
+  EXPECT_TRUE(ScanFile::open(path_));
+  EXPECT_FALSE(worker->has_ended());
 }
 
 TEST_F(ScanFileTest, ForgetsCells) {
