@@ -189,7 +189,9 @@ class Stalls(CulpritTest):
                 into[edge["to"]] += edge["runs"]
         for printed in run(self.folder / "stalled").stdout.split():
             self.assertIn(int(printed), into.values())
-        # `report --by block` has the same blocks.
+        # `report --by block` has the same blocks, of time and of executions.
+        for row in self.report(profile, "--by", "block", "--function", "interpret")["rows"]:
+            self.assertGreater(into[row["address"]], 0, row)
         report = self.report(profile, "--by", "block", "--function", "interpret",
                              "--columns", "frequency")
         counted = {row["address"]: row["values"]["flow:blocks"]["value"] for row in report["rows"]}

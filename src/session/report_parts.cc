@@ -29,7 +29,10 @@ FactParts needed_parts(const ReportOptions& options) {
   if (lines) parts |= FactPart::lines;
   if (lines || names || runs_code) parts |= {FactPart::functions, FactPart::inlines};
   if (has_level(options, RowLevel::loop)) parts |= {FactPart::functions, FactPart::code};
-  if (has_level(options, RowLevel::block)) parts |= {FactPart::functions, FactPart::blocks};
+  if (has_level(options, RowLevel::block)) {
+    // Code, too: blocks begin where recorded jumps went, if these are indirect ones.
+    parts |= {FactPart::functions, FactPart::blocks, FactPart::code};
+  }
   if (runs_code) parts |= FactPart::code;
   // Of pragmas, and of statements that allocate.
   const bool sources = has_level(options, RowLevel::region) || asks_for_objects(options);
