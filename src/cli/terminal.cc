@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/exec_command.h"
 #include "base/text.h"
 #include "cli/options/command_line.h"
 
@@ -66,23 +67,13 @@ Result<void> write_output(std::string_view text) {
 
 namespace {
 
-bool is_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
-    if (!folder.empty() && ::access((std::string(folder) + "/" + program).c_str(), X_OK) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// "" if there is none.
 std::string find_pager() {
   for (const char* variable : {"CULPRIT_PAGER", "PAGER"}) {
     const char* const wanted = std::getenv(variable);
     if (wanted != nullptr) return std::string_view(wanted) == "cat" ? "" : wanted;
   }
-  return is_in_path("less") ? "less" : "";
+  return find_program("less").empty() ? "" : "less";
 }
 
 bool is_longer_than_terminal(std::string_view text) {

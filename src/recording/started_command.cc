@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exec_command.h"
 #include "base/time.h"
 #include "recording/child_end.h"
 #include "recording/resource_use.h"
@@ -26,16 +27,8 @@ bool read_whole(int fd, void* to, size_t size) {
   return got == static_cast<ssize_t>(size);
 }
 
-std::vector<char*> make_pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// This runs between fork and exec: only what is safe there. Descriptors of ours close themselves.
-[[noreturn]] void run_child(int gate, char* const* words, char* const* environment,
+[[noreturn]] void run_child(int gate, const ExecCommand& command, char* const* environment,
                             const sigset_t& mask) {
   SignalGuard::give_back_in_child();
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
@@ -43,8 +36,7 @@ std::vector<char*> make_pointers(const std::vector<std::string>& words) {
   if (!read_whole(gate, &spin_ns, sizeof spin_ns)) ::_exit(127);
   const uint64_t end_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) + spin_ns;
   while (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns) continue;
-  ::execvpe(words[0], words, environment);
-  const int reason = errno;
+  const int reason = command.exec(environment);
   [[maybe_unused]] const ssize_t ignored = ::write(gate, &reason, sizeof reason);
   ::_exit(127);
 }
@@ -60,9 +52,9 @@ StartedCommand::StartedCommand(std::string name, pid_t pid, Fd gate)
 Result<StartedCommand> StartedCommand::hold(const std::vector<std::string>& command,
                                             const std::vector<std::string>* environment) {
   CHECK(!command.empty());
-  const std::vector<char*> words = make_pointers(command);
+  const ExecCommand prepared(command);
   const std::vector<char*> variables =
-      environment == nullptr ? std::vector<char*>() : make_pointers(*environment);
+      environment == nullptr ? std::vector<char*>() : make_exec_words(*environment);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return errno_error("cannot make a pair of sockets", errno);
@@ -80,8 +72,7 @@ Result<StartedCommand> StartedCommand::hold(const std::vector<std::string>& comm
   const int reason = errno;
   if (pid == 0) {
     ::close(ours.get());  // else our death would not end the wait
-    run_child(childs.get(), words.data(), environment == nullptr ? environ : variables.data(),
-              mask);
+    run_child(childs.get(), prepared, environment == nullptr ? environ : variables.data(), mask);
   }
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   if (pid < 0) return errno_error("cannot start a process", reason);
@@ -105,6 +96,11 @@ Result<void> StartedCommand::let_go(uint64_t spin_ns) {
   int reason = 0;
   if (!read_whole(gate_.get(), &reason, sizeof reason)) return {};
   wait();
+  if (reason == ENOEXEC) {
+    return Error{"cannot run '" + name_ +
+                 "': it is no program for this machine (--engine simulate runs 64-bit programs for "
+                 "x86-64 and aarch64)"};
+  }
   return errno_error("cannot run '" + name_ + "'", reason);
 }
 

@@ -6,10 +6,9 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
+#include "base/exec_command.h"
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -152,21 +151,6 @@ void check_whole_numbers(CLI::App& root) {
 
 // ---- `culprit PROGRAM args`. ----
 
-bool is_runnable(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         ::access(path.c_str(), X_OK) == 0;
-}
-
-bool is_program(const std::string& word) {
-  if (word.find('/') != std::string::npos) return true;  // record says what is wrong with it
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path != nullptr ? path : "", ':')) {
-    if (is_runnable(std::string(folder.empty() ? "." : folder) + "/" + word)) return true;
-  }
-  return false;
-}
-
 std::vector<std::string> command_names(const CLI::App& root) {
   std::vector<std::string> names;
   for (const CLI::App* app : root.get_subcommands({})) names.push_back(app->get_name());
@@ -263,7 +247,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (std::find(names.begin(), names.end(), first) == names.end() && first[0] != '-') {
     if (const auto instead = find_reserved_word(first))
       return refuse_reserved_word(arguments, *instead);
-    if (!is_program(first)) {
+    if (find_program(first).empty()) {
       const std::string nearest = nearest_word(first, names);
       return wrong_usage(fmt::format("'{}' is neither a command nor a program{}", first,
                                      nearest.empty() ? "" : " (did you mean " + nearest + "?)"),

@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/exec_command.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -25,21 +26,6 @@ constexpr uint16_t kOwnMachine = EM_AARCH64;
 #else
 constexpr uint16_t kOwnMachine = EM_NONE;
 #endif
-
-/// Where execvp() would find it; "" if nowhere.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path == nullptr ? "/bin:/usr/bin" : path, ':')) {
-    const std::string candidate = (folder.empty() ? "." : std::string(folder)) + "/" + name;
-    struct stat status{};
-    if (::access(candidate.c_str(), X_OK) == 0 && ::stat(candidate.c_str(), &status) == 0 &&
-        S_ISREG(status.st_mode)) {
-      return candidate;
-    }
-  }
-  return "";
-}
 
 /// "#! /usr/bin/env python3" -> {"/usr/bin/env", "python3"}
 std::vector<std::string> parse_interpreter(std::string_view line) {

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exec_command.h"
 #include "base/file.h"
 #include "base/time.h"
 #include "base/wait_status.h"
@@ -87,15 +88,12 @@ class TracedRun {
 };
 
 Result<void> TracedRun::start() {
-  std::vector<char*> words;
-  words.reserve(command_.size() + 1);
-  for (const std::string& word : command_) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  const ExecCommand command(command_);
   first_ = ::fork();
   if (first_ < 0) return errno_error("cannot start a process", errno);
   if (first_ == 0) {
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(126);
-    ::execvp(words[0], words.data());
+    static_cast<void>(command.exec(environ));
     ::_exit(127);
   }
   tasks_.insert(first_);

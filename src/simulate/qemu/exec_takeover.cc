@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/exec_command.h"
 #include "simulate/qemu/exec_target.h"
 
 namespace culprit {
@@ -52,13 +53,6 @@ std::optional<std::vector<std::string>> read_texts(uint64_t array, uint64_t base
     texts.push_back(*std::move(text));
   }
   return std::nullopt;
-}
-
-std::vector<char*> make_pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 /// "" if it is not there.
@@ -116,8 +110,8 @@ void ExecTakeover::take_over(const counting::ExecCall& call, unsigned number, ui
   std::vector<std::string> command = emulator_;
   command.insert(command.end(), exec.words.begin(), exec.words.end());
   counting.begin_exec(number);
-  ::execve(emulator_.front().c_str(), make_pointers(command).data(),
-           make_pointers(exec.environment).data());
+  ::execve(emulator_.front().c_str(), make_exec_words(command).data(),
+           make_exec_words(exec.environment).data());
   counting.exec_failed();
   counting.add_native_exec();
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/exec_command.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "simulate/qemu/exec_target.h"
@@ -28,20 +29,6 @@ constexpr Architecture kArchitectures[] = {
     // QEMU computes the architected pointer authentication slowly; any other will do.
     {EM_AARCH64, "aarch64", "max,pauth-impdef=on", "/usr/aarch64-linux-gnu"},
 };
-
-std::optional<std::string> find_in_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) {
-    return file_exists(program) ? std::optional(program) : std::nullopt;
-  }
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
-    std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + program;
-    struct stat status{};
-    const bool is_file = ::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-    if (is_file && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return std::nullopt;
-}
 
 /// The machine of an ELF file; nullopt: no 64-bit little-endian ELF file.
 std::optional<Elf64_Ehdr> read_elf_header(const std::string& path) {
@@ -75,15 +62,15 @@ struct Found {
   ExecTarget target;
   const Architecture* architecture = nullptr;
 };
-Result<Found> find_program(const std::string& program) {
-  const std::optional<std::string> path = find_in_path(program);
-  if (!path) return cannot_simulate(program, "not found");
+Result<Found> find_simulated(const std::string& program) {
+  const std::string path = find_program(program);
+  if (path.empty() || !file_exists(path)) return cannot_simulate(program, "not found");
   for (const Architecture& one : kArchitectures) {
-    if (auto target = find_exec_target(*path, program, one.machine)) {
+    if (auto target = find_exec_target(path, program, one.machine)) {
       return Found{*std::move(target), &one};
     }
   }
-  return explain_refusal(*path);
+  return explain_refusal(path);
 }
 
 /// The dynamic linker that the program names; "" for a static one.
@@ -123,14 +110,14 @@ Result<std::string> find_sysroot(const Architecture& architecture, const std::st
 }  // namespace
 
 Result<std::string> find_simulated_program(const std::string& program) {
-  ASSIGN_OR_RETURN(const Found found, find_program(program));
+  ASSIGN_OR_RETURN(const Found found, find_simulated(program));
   return found.target.program;
 }
 
 Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
                                       const std::vector<std::string>& environment,
                                       const QemuSettings& settings) {
-  ASSIGN_OR_RETURN(const Found found, find_program(command.front()));
+  ASSIGN_OR_RETURN(const Found found, find_simulated(command.front()));
   const ExecTarget* const target = &found.target;
   const Architecture* const architecture = found.architecture;
   // A script's interpreter was named by its own first line.
@@ -138,8 +125,8 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   if (!header) return explain_refusal(target->program);
 
   const std::string emulator_name = fmt::format("qemu-{}", architecture->name);
-  const std::optional<std::string> emulator = find_in_path(emulator_name);
-  if (!emulator) {
+  const std::string emulator = find_program(emulator_name);
+  if (emulator.empty()) {
     return cannot_simulate(command.front(), fmt::format("there is no {} on this machine\nDebian "
                                                         "12 has it in the package qemu-user (a "
                                                         "static one cannot load plugins): "
@@ -157,7 +144,7 @@ Result<QemuCommand> make_qemu_command(const std::vector<std::string>& command,
   QemuCommand result;
   result.architecture = architecture->name;
   // The seed: what the kernel would hand the program as random bytes is the same in each run.
-  result.words = {*emulator, "-cpu", architecture->cpu, "-seed", "1"};
+  result.words = {emulator, "-cpu", architecture->cpu, "-seed", "1"};
   if (!sysroot.empty()) result.words.insert(result.words.end(), {"-L", sysroot});
   std::string plugin = fmt::format("{},words={}", settings.plugin_path, result.words.size() + 2);
   for (const std::string& word : counting::counting_words(settings.counting)) plugin += "," + word;
