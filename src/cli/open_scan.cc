@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/keep_memory.h"
 
 namespace culprit {
 
-Result<OpenScan> open_scan(const std::string& path, WhichCells which, const std::string& label) {
+Result<OpenScan> open_scan(const std::string& path, scan::CostDetail detail, WhichCells which,
+                           const std::string& label) {
+  keep_freed_memory();
   ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
-  ASSIGN_OR_RETURN(ScanCells scan, read_scan_cells(view, which, label));
+  ASSIGN_OR_RETURN(ScanCells scan, read_scan_cells(view, detail, which, label));
   if (scan.cells.empty() && which != WhichCells::of_label) {
     return Error{fmt::format("'{}' holds no cells of a scan: culprit scan run makes such a file",
                              printable(path))};
@@ -16,10 +19,11 @@ Result<OpenScan> open_scan(const std::string& path, WhichCells which, const std:
   return OpenScan{std::move(scan), std::move(view)};
 }
 
-Result<OpenScan> open_scan(const ScanCommand& command) {
-  if (command.label.empty()) return open_scan(command.scan_file(), WhichCells::of_last_label);
+Result<OpenScan> open_scan(const ScanCommand& command, scan::CostDetail detail) {
+  if (command.label.empty())
+    return open_scan(command.scan_file(), detail, WhichCells::of_last_label);
   ASSIGN_OR_RETURN(OpenScan open,
-                   open_scan(command.scan_file(), WhichCells::of_label, command.label));
+                   open_scan(command.scan_file(), detail, WhichCells::of_label, command.label));
   if (!open.cells.empty()) return open;
   return Error{fmt::format("'{}' has no cells with the label '{}': culprit scan trend lists labels",
                            printable(command.scan_file()), printable(command.label))};

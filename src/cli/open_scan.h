@@ -21,11 +21,11 @@ struct OpenScan : ScanCells {
 };
 
 /// Errors: the file cannot be read, or has no such cells
-Result<OpenScan> open_scan(const std::string& path, WhichCells which,
+Result<OpenScan> open_scan(const std::string& path, scan::CostDetail detail, WhichCells which,
                            const std::string& label = "");
 
 /// Those of the label that was asked for, or of the last one.
-Result<OpenScan> open_scan(const ScanCommand& command);
+Result<OpenScan> open_scan(const ScanCommand& command, scan::CostDetail detail);
 
 /// Lines of a list, as many as were asked for.
 class List {

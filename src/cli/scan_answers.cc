@@ -83,7 +83,7 @@ Result<std::string> answer_executed(const ScanCommand& command, const OpenScan& 
 }  // namespace
 
 Result<std::string> answer_scan_question(const ScanCommand& command) {
-  ASSIGN_OR_RETURN(const OpenScan open, open_scan(command));
+  ASSIGN_OR_RETURN(const OpenScan open, open_scan(command, scan::CostDetail::totals));
   const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Answer answer,
                    scan::answer(command.question, quantities, open.cells, open.costs));
@@ -126,7 +126,7 @@ Result<std::string> answer_scan_question(const ScanCommand& command) {
 
 Result<std::string> answer_explain(const ScanCommand& command) {
   if (!command.question.over.empty()) return answer_curves(command);
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command));
+  ASSIGN_OR_RETURN(OpenScan open, open_scan(command, scan::CostDetail::places));
   const std::string whole = fmt::format("{}", fmt::join(command.cells, " "));
   const bool is_one = std::any_of(open.cells.begin(), open.cells.end(),
                                   [&](const auto& cell) { return cell.name.text() == whole; });

@@ -49,7 +49,7 @@ bool is_before(const std::string& a, const std::string& b) {
 
 Result<std::string> answer_curves(const ScanCommand& command) {
   if (command.cells.size() != 2) return Error{"two setups: culprit scan explain A B --over DIM"};
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command));
+  ASSIGN_OR_RETURN(OpenScan open, open_scan(command, scan::CostDetail::places));
   std::vector<std::string> setups;
   std::map<std::string, std::map<std::string, std::pair<size_t, size_t>>> groups;
   std::vector<std::string> order;
@@ -106,7 +106,8 @@ Result<std::string> answer_curves(const ScanCommand& command) {
 
 Result<std::string> answer_predict(const ScanCommand& command, const std::string& from_label,
                                    const std::string& to_label) {
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
+  ASSIGN_OR_RETURN(OpenScan open,
+                   open_scan(command.scan_file(), scan::CostDetail::totals, WhichCells::all));
   const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Expression expression, quantities.parse("sim:cycles"));
   const scan::History history{quantities, expression, open.cells, open.costs};

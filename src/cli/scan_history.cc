@@ -63,7 +63,8 @@ std::string label_text(const std::string& label) {
 }
 
 Result<bool> answer_diff(const ScanCommand& command, std::string& text) {
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
+  ASSIGN_OR_RETURN(OpenScan open,
+                   open_scan(command.scan_file(), scan::CostDetail::places, WhichCells::all));
   const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Expression expression,
                    quantities.parse(command.question.expression));
@@ -107,7 +108,8 @@ Result<bool> answer_diff(const ScanCommand& command, std::string& text) {
 }
 
 Result<std::string> answer_trend(const ScanCommand& command) {
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
+  ASSIGN_OR_RETURN(OpenScan open,
+                   open_scan(command.scan_file(), scan::CostDetail::places, WhichCells::all));
   const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Expression expression,
                    quantities.parse(command.question.expression));
@@ -134,7 +136,8 @@ Result<std::string> answer_trend(const ScanCommand& command) {
 }
 
 Result<std::string> answer_find(const ScanCommand& command) {
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
+  ASSIGN_OR_RETURN(OpenScan open,
+                   open_scan(command.scan_file(), scan::CostDetail::places, WhichCells::all));
   const std::vector<size_t> chosen =
       find_indices(open, [&](const scan::Cell& cell) { return is_chosen(command, cell); });
   const FactsLookup lookup = open.code_facts();
@@ -147,7 +150,8 @@ Result<std::string> answer_find(const ScanCommand& command) {
 }
 
 Result<bool> answer_verify(const ScanCommand& command, std::string& text) {
-  ASSIGN_OR_RETURN(OpenScan open, open_scan(command.scan_file(), WhichCells::all));
+  ASSIGN_OR_RETURN(OpenScan open,
+                   open_scan(command.scan_file(), scan::CostDetail::places, WhichCells::all));
   const FactsLookup lookup = open.view.facts(FactPart::functions);
   CodeIndex code(open.view.profile(), lookup);
   scan::Verification verification = scan::verify_cells(open.cells, open.costs, code);

@@ -88,7 +88,8 @@ Result<std::string> answer_one(const ScanCommand& command) {
   };
   CodeIndex code(profile, lookup);
   const std::vector<scan::Cell> cells = scan::find_cells(profile);
-  const auto costs = scan::CostReader(profile).compute(cells.front(), scan::function_of(code));
+  const auto costs = scan::CostReader(profile).compute(cells.front(), scan::function_of(code),
+                                                       scan::CostDetail::places);
   if (!costs) return Error{"nothing was counted"};
   scan::PlaceTable table = scan::make_place_table(*costs, code, command.level);
   check_rules(cells, *costs, code, table);

@@ -44,7 +44,8 @@ Result<scan::CampaignStatus> find_status(const ScanCommand& command) {
   status.cells = planned.size();
   std::optional<OpenScan> open;
   if (file_exists(status.file)) {
-    ASSIGN_OR_RETURN(open, open_scan(status.file, WhichCells::of_label, command.label));
+    ASSIGN_OR_RETURN(open, open_scan(status.file, scan::CostDetail::totals, WhichCells::of_label,
+                                     command.label));
   }
   const std::vector<scan::Cell> held = open ? open->cells : std::vector<scan::Cell>();
   ASSIGN_OR_RETURN(const auto states, scan::find_states(setting, planned, held));
@@ -98,7 +99,8 @@ Result<scan::ScanSetting> read_scan_setting(const ScanCommand& command) {
 
 Result<BrokenCells> count_broken(const scan::Plan& plan, const std::string& path,
                                  const std::string& label) {
-  ASSIGN_OR_RETURN(const OpenScan open, open_scan(path, WhichCells::of_label, label));
+  ASSIGN_OR_RETURN(const OpenScan open,
+                   open_scan(path, scan::CostDetail::totals, WhichCells::of_label, label));
   ASSIGN_OR_RETURN(const scan::RuleFindings found, find_breaches(plan, open));
   BrokenCells count;
   for (const scan::Broken& one : found.broken) ++(one.is_advice ? count.advice : count.unexpected);

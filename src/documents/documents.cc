@@ -254,7 +254,8 @@ Result<const std::vector<std::string>*> Documents::locality_parts() const {
 Result<const ScanDocuments*> Documents::scan() const {
   const std::scoped_lock guard(lock_);
   if (scan_ != nullptr) return scan_.get();
-  ASSIGN_OR_RETURN(ScanCells cells, read_scan_cells(view_, WhichCells::of_last_label));
+  ASSIGN_OR_RETURN(ScanCells cells,
+                   read_scan_cells(view_, scan::CostDetail::places, WhichCells::of_last_label));
   if (cells.cells.empty()) return no_document();
   scan_ = std::make_unique<const ScanDocuments>(view_, std::move(cells));
   return scan_.get();

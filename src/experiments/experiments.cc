@@ -121,9 +121,9 @@ RunAgain keep_user_time(Recording recording, std::string_view event_name, uint32
     for (const EventColumn& column : histogram.columns) {
       if (column.event.value != *time) continue;
       for (size_t row = 0; row < histogram.offsets.size(); ++row) {
-        if (column.samples[row] == 0) continue;
-        builder.add(context, {histogram.image, histogram.offsets[row]}, kTime, column.samples[row],
-                    column.value[row]);
+        if (column.samples_at(row) == 0) continue;
+        builder.add(context, {histogram.image, histogram.offsets[row]}, kTime,
+                    column.samples_at(row), column.value[row]);
       }
     }
   }

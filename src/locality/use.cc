@@ -223,12 +223,9 @@ namespace use_internal {
 
 Sum sum_at(const Profile& profile, const Histogram& histogram, const EventColumn& column,
            size_t row) {
-  if (row >= histogram.offsets.size() || row >= column.samples.size() ||
-      row >= column.value.size()) {
-    return {};
-  }
+  if (row >= histogram.offsets.size() || row >= column.value.size()) return {};
   const double variance = row < column.variance.size() ? column.variance[row] : 0;
-  return make_sum(profile.events[column.event.value], column.samples[row], column.value[row],
+  return make_sum(profile.events[column.event.value], column.samples_at(row), column.value[row],
                   variance);
 }
 

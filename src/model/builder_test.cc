@@ -44,9 +44,9 @@ TEST(ProfileBuilder, CountsAddUpToWhatWasPutIn) {
       for (size_t row = 0; row < histogram.offsets.size(); ++row) {
         const auto key = std::tuple(histogram.context.value, histogram.image.value,
                                     histogram.offsets[row].value, column.event.value);
-        EXPECT_EQ(column.samples[row], want[key]);
+        EXPECT_EQ(column.samples_at(row), want[key]);
         EXPECT_EQ(column.value[row], want[key] * 7);
-        samples += column.samples[row];
+        samples += column.samples_at(row);
       }
     }
   }

@@ -17,10 +17,10 @@ void visit_row(const Profile& profile, const Histogram& histogram, size_t row, V
   for (const EventColumn& column : histogram.columns) {
     const size_t event = column.event.value;
     if (event >= profile.events.size()) continue;
-    if (row >= column.samples.size() || row >= column.value.size()) continue;
+    if (row >= column.value.size()) continue;
     const double variance = row < column.variance.size() ? column.variance[row] : 0;
     const Sum sum =
-        make_sum(profile.events[event], column.samples[row], column.value[row], variance);
+        make_sum(profile.events[event], column.samples_at(row), column.value[row], variance);
     if (!sum.empty()) visit(location, event, sum);
   }
 }

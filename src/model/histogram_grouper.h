@@ -18,13 +18,18 @@ class HistogramGrouper {
   std::vector<Histogram> take();
 
  private:
-  void begin(const HistogramRow& row);
   void end();
   EventColumn& column_of(EventId event);
 
-  std::vector<Histogram> histograms_;  // the last one is open
-  std::vector<ObjectId> objects_;      // of the open one's rows
+  std::vector<Histogram> histograms_;
   std::optional<HistogramRow> last_;
+  // The open one. Its vectors are used again for the next: what is kept has the size that it needs.
+  ContextId context_;
+  ImageId image_;
+  std::vector<FileOffset> offsets_;
+  std::vector<ObjectId> objects_;     // by offset
+  std::vector<EventColumn> columns_;  // in the order of events; empty: it has not the event
+  size_t next_ = 0;                   // the column that the next row of an offset may belong to
 };
 
 }  // namespace culprit

@@ -24,7 +24,7 @@ void for_each_row(const std::vector<Histogram>& histograms, const auto& visit) {
       for (const EventColumn& column : histogram.columns) {
         const HistogramRow row{histogram.context,
                                {histogram.image, histogram.offsets[i]},
-                               {column.event, column.samples[i], column.value[i],
+                               {column.event, column.samples_at(i), column.value[i],
                                 column.variance.empty() ? 0 : column.variance[i]},
                                histogram.objects.empty() ? ObjectId() : histogram.objects[i]};
         if (!is_empty_cell(row)) visit(row);

@@ -171,9 +171,13 @@ struct Cell {
 /// Values of one event, parallel to Histogram::offsets.
 struct EventColumn {
   EventId event;
-  std::vector<uint64_t> samples;
+  std::vector<uint64_t> samples;  // empty: none was taken, all is counted
   std::vector<uint64_t> value;
   std::vector<double> variance;  // empty: Poisson of the samples (or exact, if counted)
+
+  [[nodiscard]] uint64_t samples_at(size_t row) const {
+    return row < samples.size() ? samples[row] : 0;
+  }
   friend bool operator==(const EventColumn&, const EventColumn&) = default;
 };
 

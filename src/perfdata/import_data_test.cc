@@ -127,7 +127,7 @@ ByObject samples_by_object(const Profile& profile) {
                                  : object == kUnknownObject
                                      ? "unknown"
                                      : profile.strings.text(profile.objects[object.value].name);
-        found[name] += column.samples[i];
+        found[name] += column.samples_at(i);
       }
     }
   }

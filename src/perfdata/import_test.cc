@@ -96,14 +96,15 @@ std::vector<std::string> rows_of(const Profile& profile) {
     const Context& context = profile.contexts[histogram.context.value];
     for (const EventColumn& column : histogram.columns) {
       for (size_t i = 0; i < histogram.offsets.size(); ++i) {
-        if (column.samples[i] == 0) continue;
+        if (column.samples_at(i) == 0) continue;
         char place[64];
         std::snprintf(place, sizeof place, "+%#lx ", histogram.offsets[i].value);
         rows.push_back(text(profile.processes[context.process.value].name) + "/" +
                        text(profile.threads[context.thread.value].name) + " " +
                        text(profile.images[histogram.image.value].path) + place +
                        text(profile.events[column.event.value].name) + ": " +
-                       std::to_string(column.samples[i]) + " " + std::to_string(column.value[i]));
+                       std::to_string(column.samples_at(i)) + " " +
+                       std::to_string(column.value[i]));
       }
     }
   }

@@ -39,7 +39,7 @@ std::string describe_places(const Imported& imported) {
       std::snprintf(line, sizeof line, "%s+0x%llx %s: %llu %llu\n",
                     profile.strings.text(profile.images[histogram.image.value].path).c_str(),
                     static_cast<unsigned long long>(histogram.offsets[i].value), name.c_str(),
-                    static_cast<unsigned long long>(histogram.columns[0].samples[i]),
+                    static_cast<unsigned long long>(histogram.columns[0].samples_at(i)),
                     static_cast<unsigned long long>(histogram.columns[0].value[i]));
       text += line;
     }

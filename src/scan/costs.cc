@@ -6,23 +6,39 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 
 #include "model/counts.h"
 
 namespace culprit::scan {
 namespace {
 
-/// What was counted at one place: of each event the counts of the runs, one behind the other.
-class Table {
+/// All that was counted of a cell: by place, of each event the counts of its runs.
+class Counted {
  public:
-  Table(size_t events, size_t runs) : runs_(runs), counts_(events * runs) {}
-  std::span<uint64_t> of(size_t event) { return std::span(counts_).subspan(event * runs_, runs_); }
-  [[nodiscard]] std::span<const uint64_t> of(size_t event) const {
-    return std::span(counts_).subspan(event * runs_, runs_);
+  Counted(size_t events, size_t runs) : events_(events), runs_(runs) {}
+
+  void add(const Location& at, size_t event, size_t run, uint64_t count) {
+    // Events of a place come one behind the other.
+    if (last_ == places_.end() || last_->first != at) {
+      bool is_new = false;
+      std::tie(last_, is_new) = places_.try_emplace(at, places_.size());
+      if (is_new) counts_.resize(counts_.size() + events_ * runs_);
+    }
+    counts_[(last_->second * events_ + event) * runs_ + run] += count;
+  }
+
+  /// Their numbers, by location.
+  [[nodiscard]] const std::map<Location, size_t>& places() const { return places_; }
+  [[nodiscard]] std::span<const uint64_t> of(size_t place, size_t event) const {
+    return std::span(counts_).subspan((place * events_ + event) * runs_, runs_);
   }
 
  private:
-  size_t runs_;
+  const size_t events_;
+  const size_t runs_;
+  std::map<Location, size_t> places_;
+  std::map<Location, size_t>::const_iterator last_ = places_.end();
   std::vector<uint64_t> counts_;
 };
 
@@ -68,12 +84,15 @@ Slopes find_slopes(std::span<const uint64_t> counts, const std::vector<Point>& p
   return {slope(0, end), slope(0, 1), slope(end - 1, end), lie_on_a_line(counts, points)};
 }
 
+bool are_one_number(std::span<const uint64_t> counts) {
+  return std::all_of(counts.begin(), counts.end(),
+                     [&](uint64_t count) { return count == counts.front(); });
+}
+
 /// How the executions of one instruction depend on the loop count.
 Behaviour classify(std::span<const uint64_t> counts, const std::vector<Point>& points,
                    double per_run, bool is_kernels) {
-  const bool is_constant = std::all_of(counts.begin(), counts.end(),
-                                       [&](uint64_t count) { return count == counts.front(); });
-  if (is_constant) return Behaviour::once;  // what differs there is of no iteration
+  if (are_one_number(counts)) return Behaviour::once;  // what differs there is of no iteration
   const Slopes slopes = find_slopes(counts, points);
   const double executions = difference(counts.front(), counts.back());
   const double iterations = difference(points.front().runs, points.back().runs) * per_run;
@@ -91,13 +110,43 @@ Behaviour classify(std::span<const uint64_t> counts, const std::vector<Point>& p
 }
 
 Estimate cost_of(std::span<const uint64_t> counts, const std::vector<Point>& points, double unit) {
+  if (are_one_number(counts)) return {};
   const Slopes slopes = find_slopes(counts, points);
   const double error = slopes.is_exact ? 0 : std::abs(slopes.last - slopes.first) / 2;
   return {slopes.all * unit, error * unit};
 }
 
-/// All counts of a cell by place.
-using Places = std::map<Location, Table>;
+/// What each place is. The kernel's functions are those with instructions that each iteration
+/// executes: what they do seldom is of the iterations, too.
+std::vector<Behaviour> judge_places(const Counted& counted, size_t instructions, const Cell& cell,
+                                    const FunctionOf& function) {
+  const double per_run = static_cast<double>(cell.iterations_per_run());
+  const auto judge = [&](size_t place, bool is_kernels) {
+    return classify(counted.of(place, instructions), cell.points, per_run, is_kernels);
+  };
+  std::vector<Behaviour> behaviours(counted.places().size());
+  std::vector<Location> steady;
+  std::set<ImageId> images;  // that have some of the kernel
+  for (const auto& [at, place] : counted.places()) {
+    behaviours[place] = judge(place, false);
+    const std::span<const uint64_t> counts = counted.of(place, instructions);
+    if (behaviours[place] != Behaviour::steady || counts.front() >= counts.back()) continue;
+    steady.push_back(at);
+    images.insert(at.image);
+  }
+  // Which function a place is of is asked only where it decides: names take longer than the rest.
+  std::set<uint64_t> kernels;
+  for (const auto& [at, place] : counted.places()) {
+    if (behaviours[place] != Behaviour::once || !images.contains(at.image)) continue;
+    const Behaviour as_kernels = judge(place, true);
+    if (as_kernels == Behaviour::once) continue;
+    if (kernels.empty()) {
+      for (const Location& one : steady) kernels.insert(function(one));
+    }
+    if (kernels.contains(function(at))) behaviours[place] = as_kernels;
+  }
+  return behaviours;
+}
 
 }  // namespace
 
@@ -120,17 +169,17 @@ CostReader::CostReader(const Profile& profile)
   }
 }
 
-std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf& function) const {
+std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf& function,
+                                             CostDetail detail) const {
   const size_t runs = cell.points.size();
   if (runs < 2 || instructions_ == SIZE_MAX) return std::nullopt;
   const size_t events = profile_.events.size();
-  Places places;
+  Counted counted(events, runs);
   for (size_t run = 0; run < runs; ++run) {
     for (const uint32_t histogram : histograms_[cell.points[run].run.value]) {
       for_each_count(profile_, profile_.histograms[histogram],
                      [&](const Location& at, size_t event, const Sum& sum) {
-                       const auto table = places.try_emplace(at, events, runs).first;
-                       table->second.of(event)[run] += sum.value;
+                       counted.add(at, event, run, sum.value);
                      });
     }
   }
@@ -140,43 +189,26 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
   costs.is_checked = runs > 2;
   costs.totals.resize(events);
   const double per_run = static_cast<double>(cell.iterations_per_run());
-
-  // The kernel's functions are those with instructions that each iteration executes.
-  std::set<uint64_t> kernels;
-  std::vector<std::pair<uint64_t, Behaviour>> known;
-  bool all_are_steady = true;
-  for (const auto& [at, table] : places) {
-    const Behaviour behaviour = classify(table.of(instructions_), cell.points, per_run, false);
-    all_are_steady = all_are_steady && behaviour == Behaviour::steady;
-  }
-  const auto function_of = [&](const Location& at) { return all_are_steady ? 0 : function(at); };
-  for (const auto& [at, table] : places) {
-    const std::span<const uint64_t> counts = table.of(instructions_);
-    if (counts.front() >= counts.back()) continue;
-    if (classify(counts, cell.points, per_run, false) == Behaviour::steady) {
-      kernels.insert(function_of(at));
-    }
-  }
-  for (const auto& [at, table] : places) {
-    PlaceCost place{at, Behaviour::steady, std::vector<Estimate>(events), 0};
-    const std::span<const uint64_t> counts = table.of(instructions_);
-    place.behaviour = classify(counts, cell.points, per_run, kernels.contains(function_of(at)));
+  const std::vector<Behaviour> behaviours = judge_places(counted, instructions_, cell, function);
+  for (const auto& [at, number] : counted.places()) {
+    PlaceCost place{at, Behaviour::steady, {}, 0};
+    const std::span<const uint64_t> counts = counted.of(number, instructions_);
+    place.behaviour = behaviours[number];
     place.executions = difference(counts.front(), counts.back());
     costs.varies = costs.varies || place.behaviour == Behaviour::varying;
     costs.is_refused = costs.is_refused || place.behaviour == Behaviour::growing;
+    const bool is_kept = detail == CostDetail::places;
+    if (is_kept) place.per_iteration.resize(events);
     for (size_t event = 0; event < events; ++event) {
-      place.per_iteration[event] =
-          cost_of(table.of(event), cell.points, profile_.events[event].scale / per_run);
+      const Estimate cost =
+          cost_of(counted.of(number, event), cell.points, profile_.events[event].scale / per_run);
+      if (is_kept) place.per_iteration[event] = cost;
+      if (place.behaviour == Behaviour::once) continue;
+      costs.totals[event].value += cost.value;
+      // Places of one loop err together.
+      costs.totals[event].standard_error += cost.standard_error;
     }
-    if (place.behaviour != Behaviour::once) {
-      for (size_t event = 0; event < events; ++event) {
-        Estimate& total = costs.totals[event];
-        total.value += place.per_iteration[event].value;
-        // Places of one loop err together.
-        total.standard_error += place.per_iteration[event].standard_error;
-      }
-    }
-    costs.places.push_back(std::move(place));
+    if (is_kept) costs.places.push_back(std::move(place));
   }
   return costs;
 }
@@ -216,7 +248,7 @@ void keep_what_differs(Profile& profile) {
       histogram.offsets[kept] = histogram.offsets[row];
       if (!histogram.objects.empty()) histogram.objects[kept] = histogram.objects[row];
       for (EventColumn& column : histogram.columns) {
-        column.samples[kept] = column.samples[row];
+        if (!column.samples.empty()) column.samples[kept] = column.samples[row];
         column.value[kept] = column.value[row];
         if (!column.variance.empty()) column.variance[kept] = column.variance[row];
       }
@@ -225,7 +257,7 @@ void keep_what_differs(Profile& profile) {
     histogram.offsets.resize(kept);
     if (!histogram.objects.empty()) histogram.objects.resize(kept);
     for (EventColumn& column : histogram.columns) {
-      column.samples.resize(kept);
+      if (!column.samples.empty()) column.samples.resize(kept);
       column.value.resize(kept);
       if (!column.variance.empty()) column.variance.resize(kept);
     }

@@ -40,7 +40,7 @@ struct PlaceCost {
 /// Errors: 0 where the counts lie on a line; half the difference of the slopes where they do not
 /// Source: papers/parametric-evaluation, equation 3.1, by place instead of in total
 struct CellCosts {
-  std::vector<PlaceCost> places;  // by location
+  std::vector<PlaceCost> places;  // by location; none where they were not asked for
   std::vector<Estimate> totals;   // by event: of all places that are steady or varying
   bool varies = false;            // iterations differ
   bool is_refused = false;        // some place grows: no number says what an iteration costs
@@ -52,6 +52,9 @@ struct CellCosts {
 /// What function a place belongs to, as any number; places without one have their own.
 using FunctionOf = std::function<uint64_t(const Location&)>;
 
+/// What is kept of a cell: what tables of many cells need, or of which places it is, too.
+enum class CostDetail : uint8_t { totals, places };
+
 /// Finds the counts of each run once, for any number of cells.
 class CostReader {
  public:
@@ -59,8 +62,8 @@ class CostReader {
   explicit CostReader(const Profile& profile);
 
   /// nullopt: fewer than two runs, or nothing counted them.
-  [[nodiscard]] std::optional<CellCosts> compute(const Cell& cell,
-                                                 const FunctionOf& function) const;
+  [[nodiscard]] std::optional<CellCosts> compute(const Cell& cell, const FunctionOf& function,
+                                                 CostDetail detail) const;
 
  private:
   const Profile& profile_;

@@ -56,7 +56,7 @@ class MadeScan {
     cells[0].details[std::string(kPerRunLabel)] = std::to_string(per_run);
     // Places below 0x100 are of one function, and so on.
     const auto costs = CostReader(whole).compute(
-        cells[0], [](const Location& at) { return at.offset.value / 0x100; });
+        cells[0], [](const Location& at) { return at.offset.value / 0x100; }, CostDetail::places);
     EXPECT_TRUE(costs);
     return costs.value_or(CellCosts());
   }
@@ -147,9 +147,11 @@ TEST(Costs, KeepWhatDiffersAndTheSumsOfAll) {
   for (const Count& count : profile.counts) sums.push_back(count.value);
   EXPECT_EQ(sums, (std::vector<uint64_t>{577, 500, 1577, 1500}));
   const std::vector<Cell> cells = find_cells(profile);
-  const auto after = CostReader(profile).compute(cells[0], [](const Location&) { return 0; });
+  const auto after =
+      CostReader(profile).compute(cells[0], [](const Location&) { return 0; }, CostDetail::totals);
   ASSERT_TRUE(after);
   EXPECT_EQ(after->totals, before.totals);
+  EXPECT_TRUE(after->places.empty());  // they were not asked for
 }
 
 TEST(Quantities, KnowEventsParametersAndPresets) {

@@ -67,7 +67,7 @@ TEST(WithLatenciesOnly, AddsThemUpBySourceAndLeavesOutTheRest) {
   std::vector<std::tuple<std::string, uint64_t, uint64_t>> found;
   for (const EventColumn& column : latencies->histograms[0].columns) {
     const Event& event = latencies->events[column.event.value];
-    found.emplace_back(latencies->strings.text(event.name), column.samples[0], column.value[0]);
+    found.emplace_back(latencies->strings.text(event.name), column.samples_at(0), column.value[0]);
   }
   EXPECT_EQ(found, (std::vector<std::tuple<std::string, uint64_t, uint64_t>>{
                        {"latency", 3, 420},

@@ -6,8 +6,8 @@
 
 namespace culprit {
 
-Result<ScanCells> read_scan_cells(const ProfileView& view, WhichCells which,
-                                  const std::string& label) {
+Result<ScanCells> read_scan_cells(const ProfileView& view, scan::CostDetail detail,
+                                  WhichCells which, const std::string& label) {
   ScanCells scan;
   scan.cells = scan::find_cells(view.profile());
   if (which != WhichCells::all) {
@@ -19,7 +19,7 @@ Result<ScanCells> read_scan_cells(const ProfileView& view, WhichCells which,
   CodeIndex code(view.profile(), lookup);
   const scan::CostReader reader(view.profile());
   for (const scan::Cell& cell : scan.cells) {
-    scan.costs.push_back(reader.compute(cell, scan::function_of(code)));
+    scan.costs.push_back(reader.compute(cell, scan::function_of(code), detail));
   }
   ASSIGN_OR_RETURN(scan.presets, read_scan_presets());
   return scan;

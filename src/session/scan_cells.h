@@ -30,8 +30,8 @@ enum class WhichCells : uint8_t { of_label, of_last_label, all };
 
 /// None, if the profile is of no scan or has no such label.
 /// Errors: the installation's file of presets cannot be read
-Result<ScanCells> read_scan_cells(const ProfileView& view, WhichCells which,
-                                  const std::string& label = "");
+Result<ScanCells> read_scan_cells(const ProfileView& view, scan::CostDetail detail,
+                                  WhichCells which, const std::string& label = "");
 
 /// Quantities with names of their own; none where the installation has no such file.
 Result<std::vector<scan::Preset>> read_scan_presets();

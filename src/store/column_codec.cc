@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <optional>
+#include <utility>
 
 #include "store/varint.h"
 
@@ -124,7 +125,8 @@ bool decode_deltas(std::string_view& in, uint64_t rows, std::vector<uint64_t>& n
 
 bool decode_constant(std::string_view& in, uint64_t rows, DecodedColumn& column) {
   column.is_constant = true;
-  return rows == 0 || take_varint(in, column.numbers.emplace_back());
+  column.numbers.assign(rows == 0 ? 0 : 1, 0);
+  return rows == 0 || take_varint(in, column.numbers.front());
 }
 
 bool decode_raw(std::string_view& in, uint64_t rows, std::vector<uint64_t>& numbers) {
@@ -221,8 +223,11 @@ std::string encode_columns(std::span<const ColumnSpec> specs, std::span<const Co
 }
 
 Result<std::vector<DecodedColumn>> decode_columns(std::string_view data, uint64_t rows,
-                                                  std::span<const ColumnSpec> specs) {
-  std::vector<DecodedColumn> columns(specs.size());
+                                                  std::span<const ColumnSpec> specs,
+                                                  std::vector<DecodedColumn> space) {
+  std::vector<DecodedColumn> columns = std::move(space);
+  columns.resize(specs.size());
+  for (DecodedColumn& column : columns) column = {false, false, std::move(column.numbers), {}};
   uint64_t count = 0;
   if (!take_varint(data, count) || count > kMaxColumns) return Error{"bad number of columns"};
   std::vector<const DecodedColumn*> by_position(count, nullptr);
@@ -243,6 +248,9 @@ Result<std::vector<DecodedColumn>> decode_columns(std::string_view data, uint64_
     by_position[i] = &column;
   }
   if (!data.empty()) return Error{"bytes after the last column"};
+  for (DecodedColumn& column : columns) {
+    if (!column.present) column.numbers.clear();
+  }
   return columns;
 }
 

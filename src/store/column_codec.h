@@ -55,8 +55,10 @@ struct DecodedColumn {
 std::string encode_columns(std::span<const ColumnSpec> specs, std::span<const Column> columns);
 
 /// The columns named by `specs`, in their order, each with a number for each of `rows`, or absent.
-/// Never allocates more than 8 bytes x rows x specs, whatever the bytes say.
+/// Never allocates more than 8 bytes x rows x specs, whatever the bytes say. The memory of `space`,
+/// columns decoded before, is used again.
 Result<std::vector<DecodedColumn>> decode_columns(std::string_view data, uint64_t rows,
-                                                  std::span<const ColumnSpec> specs);
+                                                  std::span<const ColumnSpec> specs,
+                                                  std::vector<DecodedColumn> space = {});
 
 }  // namespace culprit

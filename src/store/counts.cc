@@ -54,11 +54,12 @@ Result<std::vector<Histogram>> read_histograms(const Database& database, const T
   FieldSums sums{};
   size_t checked = 0;
   std::vector<HistogramRow> rows;  // of a segment; from the first that is out of order on, all
+  std::vector<DecodedColumn> space;
   bool is_in_order = true;
   const auto take = [&](uint64_t count, uint64_t raw_bytes, std::string_view data) -> Result<void> {
     const size_t first = is_in_order ? 0 : rows.size();
     rows.resize(first);
-    RETURN_IF_ERROR(unpack_rows(count, raw_bytes, data, rows));
+    RETURN_IF_ERROR(unpack_rows(count, raw_bytes, data, rows, space));
     const std::span<const HistogramRow> added = std::span(std::as_const(rows)).subspan(first);
     RETURN_IF_ERROR(check_rows("histograms", added, sizes, checked, sums));
     checked += added.size();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "store/column_codec.h"
@@ -68,14 +69,16 @@ Result<PackedPiece> pack_rows(std::span<const Row>& rows) {
   return PackedPiece{taken, raw.size(), std::move(data)};
 }
 
-/// Appends the rows of a piece to `out`. The piece may come from anywhere.
+/// Appends the rows of a piece to `out`. The piece may come from anywhere. Who unpacks several
+/// pieces keeps the memory that one takes for the next in `space`.
 template <class Row>
 Result<void> unpack_rows(uint64_t rows, uint64_t raw_bytes, std::string_view data,
-                         std::vector<Row>& out) {
+                         std::vector<Row>& out, std::vector<DecodedColumn>& space) {
   if (rows > kMaxRowsPerPiece) return Error{"too many rows in one piece"};
   ASSIGN_OR_RETURN(const std::string raw, decompress(data, raw_bytes));
   const std::vector<ColumnSpec> specs = column_specs<Row>();
-  ASSIGN_OR_RETURN(std::vector<DecodedColumn> columns, decode_columns(raw, rows, specs));
+  ASSIGN_OR_RETURN(std::vector<DecodedColumn> columns,
+                   decode_columns(raw, rows, specs, std::move(space)));
   bool good = true;
   const size_t first = out.size();
   out.resize(first + rows);
@@ -95,8 +98,16 @@ Result<void> unpack_rows(uint64_t rows, uint64_t raw_bytes, std::string_view dat
         },
         out[first + i]);
   }
+  space = std::move(columns);
   if (!good) return Error{"a number is out of its range"};
   return {};
+}
+
+template <class Row>
+Result<void> unpack_rows(uint64_t rows, uint64_t raw_bytes, std::string_view data,
+                         std::vector<Row>& out) {
+  std::vector<DecodedColumn> space;
+  return unpack_rows(rows, raw_bytes, data, out, space);
 }
 
 }  // namespace culprit

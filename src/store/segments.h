@@ -74,9 +74,10 @@ Result<std::vector<Row>> read_segments(const Database& database, std::string_vie
   ASSIGN_OR_RETURN(const size_t count, count_rows(database, kind));
   std::vector<Row> rows;
   rows.reserve(count);
+  std::vector<DecodedColumn> space;
   RETURN_IF_ERROR(visit_segments(
-      database, kind, [&rows](uint64_t piece_rows, uint64_t raw_bytes, std::string_view data) {
-        return unpack_rows(piece_rows, raw_bytes, data, rows);
+      database, kind, [&](uint64_t piece_rows, uint64_t raw_bytes, std::string_view data) {
+        return unpack_rows(piece_rows, raw_bytes, data, rows, space);
       }));
   return rows;
 }

@@ -98,8 +98,8 @@ Result<void> SetupRunner::read_program(const std::string& folder, Program& progr
         cells.front().detail(kStatusLabel) + ": " + message.substr(0, message.find('\n'));
     return {};
   }
-  const std::vector<std::optional<CellCosts>> costs = {
-      CostReader(profile).compute(cells.front(), [](const Location&) { return 0; })};
+  const std::vector<std::optional<CellCosts>> costs = {CostReader(profile).compute(
+      cells.front(), [](const Location&) { return 0; }, CostDetail::totals)};
   const size_t event =
       find_event(profile, options_.setting.machine ? "sim:cycles" : "instructions");
   if (!costs.front() || event == SIZE_MAX || costs.front()->totals[event].value <= 0) {
