@@ -151,6 +151,9 @@ bool Reader::read_sections() {
 }
 
 void Reader::add_section(const Elf64_Shdr& section) {
+  // No function reaches into another section: _fini may be in no table, and is not the last one's.
+  constexpr uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
+  if ((section.sh_flags & kCode) == kCode) result_.functions.push_back(section.sh_addr);
   const bool holds_data = (section.sh_flags & SHF_ALLOC) != 0 &&
                           (section.sh_flags & (SHF_EXECINSTR | SHF_TLS)) == 0 &&
                           section.sh_size != 0;

@@ -60,7 +60,8 @@ struct ElfObjects {
   std::vector<ElfFunction> allocators;
   std::vector<ElfConstructEdge> construct_edges;
   /// Where functions begin, in ascending order: by the table of the unwinder, which stripped files
-  /// have, too; by symbols where there is none, as in many static programs.
+  /// have, too; by symbols where there is none, as in many static programs; and each section of
+  /// code.
   std::vector<uint64_t> functions;
 
   /// The place in the file of what is at the address in memory, also of what the file does not
