@@ -80,6 +80,20 @@ bool is_array_or_struct(Dwarf_Die* type) {
   }
 }
 
+/// The number of the type, or of an array the one of its elements; 0: not known.
+uint64_t number_of_type(const Dwarf_Die& type) {
+  Dwarf_Die element = type;
+  for (int depth = 0; dwarf_tag(&element) == DW_TAG_array_type; ++depth) {
+    Dwarf_Attribute reference;
+    Dwarf_Die inner;
+    const bool leads_on =
+        depth < kDeepest && dwarf_attr_integrate(&element, DW_AT_type, &reference) != nullptr &&
+        dwarf_formref_die(&reference, &inner) != nullptr && dwarf_peel_type(&inner, &element) == 0;
+    if (!leads_on) return 0;
+  }
+  return dwarf_dieoffset(&element);
+}
+
 /// The first file of a unit has the number 0 in DWARF 5, which dwarf_decl_file() takes for none.
 std::string find_place(Dwarf_Die* die) {
   int line = 0;
@@ -118,7 +132,7 @@ std::optional<FrameVariable> read_variable(Dwarf_Die* die, int64_t base) {
   const bool is_in_frame = begin < 0 && begin > -static_cast<int64_t>(kLargestFrame) && size != 0 &&
                            size <= static_cast<uint64_t>(-begin);
   if (!is_in_frame) return std::nullopt;
-  return FrameVariable{name, find_place(die), begin, size};
+  return FrameVariable{name, find_place(die), begin, size, number_of_type(peeled)};
 }
 
 void read_scope(Dwarf_Die* scope, int64_t base, int depth, std::vector<FrameVariable>& variables) {
@@ -173,10 +187,12 @@ std::vector<FrameVariable> join_overlapping(std::vector<FrameVariable> variables
     FrameVariable& last = joined.back();
     const int64_t end = std::max(end_of(last), end_of(one));
     last.size_bytes = static_cast<uint64_t>(end - last.begin);
-    if (std::find(names.begin(), names.end(), one.name) != names.end()) continue;
-    if (names.size() < kMostNames) last.name += " or " + one.name;
-    if (names.size() == kMostNames) last.name += " or others";
-    names.push_back(one.name);
+    const bool is_alike = one.begin == last.begin && one.type == last.type;
+    const bool has_its_name = std::find(names.begin(), names.end(), one.name) != names.end();
+    if (has_its_name && (is_alike || names.size() > 1)) continue;
+    names.push_back(has_its_name ? "another" : one.name);
+    if (names.size() <= kMostNames) last.name += " or " + names.back();
+    if (names.size() == kMostNames + 1) last.name += " or others";
   }
   return joined;
 }

@@ -9,7 +9,7 @@
 //
 // Only arrays and structs are told, and only those that are in one place for as long as the
 // function runs. Scopes that come one after the other may share a place: their variables are one,
-// by all of their names.
+// by all of their names. Whoever sees a single name knows that all of it has one type.
 
 #include <memory>
 #include <span>

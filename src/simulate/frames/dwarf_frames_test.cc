@@ -105,5 +105,18 @@ TEST(DwarfFrames, VariablesThatShareAPlaceAreOne) {
   EXPECT_EQ(join_overlapping(many), (Variables{{"a or b or c or others", "", -8, 8}}));
 }
 
+TEST(DwarfFrames, OneNameIsOfOneTypeFromOnePlaceOn) {
+  using Variables = std::vector<FrameVariable>;
+  const FrameVariable first{"each", "a.c:1", -64, 16, 70};
+  const FrameVariable longer{"each", "a.c:2", -64, 32, 70};
+  const FrameVariable other_type{"each", "a.c:3", -64, 32, 71};
+  const FrameVariable inside{"each", "a.c:4", -56, 16, 70};
+  EXPECT_EQ(join_overlapping({first, longer}), (Variables{{"each", "a.c:1", -64, 32, 70}}));
+  const Variables two{{"each or another", "a.c:1", -64, 32, 70}};
+  EXPECT_EQ(join_overlapping({first, other_type, other_type}), two);
+  const Variables apart{{"each or another", "a.c:1", -64, 24, 70}};
+  EXPECT_EQ(join_overlapping({first, inside}), apart);
+}
+
 }  // namespace
 }  // namespace culprit

@@ -12,10 +12,12 @@ namespace culprit::objects {
 
 /// A variable that is in memory for as long as its function runs: an array, a struct.
 struct FrameVariable {
-  std::string name;   // "words"; where several have one place after the other: "words or line"
+  std::string name;   // "words"; where several have one place after the other: "words or line", or
+                      // "words or another" if it is another one's name, too
   std::string place;  // of its declaration: "parse.c:12"; "": not known
   int64_t begin = 0;  // from the frame's end on, where the stack pointer was before the call
   uint64_t size_bytes = 0;
+  uint64_t type = 0;  // of itself, or of an array its elements': equal numbers are of one type
   friend bool operator==(const FrameVariable&, const FrameVariable&) = default;
 };
 
