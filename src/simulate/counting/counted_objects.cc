@@ -164,7 +164,7 @@ void CountedObjects::add_offset(uint32_t site, ObjectNumber object, uint64_t add
       row.object != objects_.object(object).row) {
     return;
   }
-  const std::optional<uint64_t> begin = objects_.find_begin(object, address);
+  const std::optional<uint64_t> begin = find_begin(object, address);
   if (!begin) return;
   const uint64_t offset = address - *begin;
   if (row.samples++ == 0) row.offset = offset;
@@ -173,6 +173,23 @@ void CountedObjects::add_offset(uint32_t site, ObjectNumber object, uint64_t add
   row.stride = std::gcd(row.stride, apart);
   row.offset = std::min(offset, row.offset);
   row.span = highest - row.offset;
+}
+
+/// Where the block or the variable of the object begins that has the address. A thread's frames may
+/// change while another looks at them: then that is not known.
+std::optional<uint64_t> CountedObjects::find_begin(ObjectNumber number, uint64_t address) {
+  const objects::Object& object = objects_.object(number);
+  if (object.kind != objects::Kind::frame) return objects_.find_begin(number, address);
+  if (object.name.empty()) return std::nullopt;
+  for (const std::shared_ptr<StackFrames>& stack : stacks_) {
+    if (!stack->contains(address)) continue;
+    const size_t call = stack->find(address);
+    if (call == 0) return std::nullopt;
+    const auto end_of_frame = address - static_cast<uint64_t>(stack->offset(call, address));
+    const uint64_t begin = end_of_frame + object.address;
+    return address - begin < object.size_bytes ? std::optional(begin) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 ObjectNumber CountedObjects::allocator_for(std::span<const uint32_t> path) {

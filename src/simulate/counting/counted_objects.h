@@ -94,6 +94,7 @@ class CountedObjects {
   void note_stack(CountedThread& thread, uint64_t address, uint64_t base);
   uint32_t row_of(objects::ObjectNumber number);
   void add_offset(uint32_t site, objects::ObjectNumber object, uint64_t address);
+  std::optional<uint64_t> find_begin(objects::ObjectNumber number, uint64_t address);
   void add_found_ranges();
   void allocate(CountedThread& thread, uint64_t address, uint64_t size_bytes);
   void note_totals(const objects::Object& object);

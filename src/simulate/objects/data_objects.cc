@@ -420,6 +420,7 @@ FrameLayout DataObjects::make_frame(const Image& image, uint64_t function) {
   if (!read_frame_) return frame;
   for (const FrameVariable& one : read_frame_(image.path, function)) {
     object.name = one.name + '\t' + one.place;
+    object.address = static_cast<uint64_t>(one.begin);
     object.size_bytes = object.total_bytes = one.size_bytes;
     const ObjectNumber number = add(object);
     if (number == kNothing) break;

@@ -59,7 +59,7 @@ struct Object {
   uint32_t mapping = 0;     // of the counts file
   uint64_t place = 0;       // variable, section, frame: offset in the file; range: address
                             // block of its own: which one its site has allocated, from 1 on
-  uint64_t address = 0;     // of a variable, or a range
+  uint64_t address = 0;     // of a variable, or a range; in a frame: from its end on (wraps)
   uint64_t size_bytes = 0;  // of the largest block, and of all else as a whole
   uint64_t total_bytes = 0;
   uint64_t blocks = 0;  // that there ever were
