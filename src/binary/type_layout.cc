@@ -139,6 +139,24 @@ class LayoutReader {
   std::vector<TypeMember> members_;
 };
 
+/// Finds the array that std::array and its like consist of.
+bool find_only_array(Dwarf_Die* type, Dwarf_Die* array) {
+  const char* const name = find_name(type);
+  const std::optional<uint64_t> size = size_of(type);
+  if (name == nullptr || !std::string_view(name).starts_with("array<") || !size) return false;
+  Dwarf_Die child;
+  size_t members = 0;
+  for (int status = dwarf_child(type, &child); status == 0 && members < 2;
+       status = dwarf_siblingof(&child, &child)) {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
+    Dwarf_Die of;
+    if (!find_type(&child, &of) || !peel_type(&of, array)) return false;
+    ++members;
+  }
+  return members == 1 && dwarf_tag(array) == DW_TAG_array_type && size_of(array) == size;
+}
+
 }  // namespace
 
 const char* find_name(Dwarf_Die* die) {
@@ -158,13 +176,13 @@ bool peel_type(Dwarf_Die* type, Dwarf_Die* peeled) {
 
 bool find_element_type(Dwarf_Die* type, Dwarf_Die* element) {
   if (!peel_type(type, element)) return false;
-  for (int depth = 0; dwarf_tag(element) == DW_TAG_array_type; ++depth) {
+  for (int depth = 0; depth < kDeepestType; ++depth) {
     Dwarf_Die inner;
-    if (depth == kDeepestType || !find_type(element, &inner) || !peel_type(&inner, element)) {
-      return false;
-    }
+    if (is_struct(element) && find_only_array(element, &inner)) *element = inner;
+    if (dwarf_tag(element) != DW_TAG_array_type) return true;
+    if (!find_type(element, &inner) || !peel_type(&inner, element)) return false;
   }
-  return true;
+  return false;
 }
 
 bool is_struct(Dwarf_Die* type) {
