@@ -103,6 +103,8 @@ class TypeSearch {
  public:
   explicit TypeSearch(const WantedTypes& wanted) : wanted_(wanted) {
     found_.variables.resize(wanted.variables.size());
+    found_.stack_variables.resize(wanted.stack_variables.size());
+    stack_types_.resize(wanted.stack_variables.size());
     found_.pointers.resize(wanted.pointers.size());
     for (const std::string& name : wanted.names) names_[key_of_name(name)].push_back(&name);
   }
@@ -115,7 +117,7 @@ class TypeSearch {
         pointers_here_.push_back(i);
       }
     }
-    visit_children(unit, 0);
+    visit_children(unit, 0, {});
     for (const size_t i : pointers_here_) {
       if (!found_.pointers[i]) found_.pointers[i] = resolve(wanted_.pointers[i], unit);
     }
@@ -124,7 +126,8 @@ class TypeSearch {
   FoundTypes finish() { return std::move(found_); }
 
  private:
-  void visit_children(Dwarf_Die* parent, int depth) {
+  /// `on_stack`: which variables of the stack are wanted of the function that the scope is in.
+  void visit_children(Dwarf_Die* parent, int depth, const std::vector<size_t>& on_stack) {
     Dwarf_Die child;
     if (depth > kDeepestScope) return;
     for (int status = dwarf_child(parent, &child); status == 0;
@@ -134,20 +137,26 @@ class TypeSearch {
       switch (dwarf_tag(&child)) {
         case DW_TAG_variable:
           note_variable(&child);
+          note_stack_variable(&child, on_stack);
           break;
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
           note_struct(&child);
-          visit_children(&child, depth + 1);
+          visit_children(&child, depth + 1, {});
           break;
         case DW_TAG_subprogram:
-          if (!dwarf_hasattr(&child, DW_AT_declaration)) visit_children(&child, depth + 1);
+          if (!dwarf_hasattr(&child, DW_AT_declaration)) {
+            visit_children(&child, depth + 1, find_wanted_on_stack(&child));
+          }
+          break;
+        case DW_TAG_inlined_subroutine:
+          if (!on_stack.empty()) visit_children(&child, depth + 1, on_stack);
           break;
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_common_block:
         case DW_TAG_lexical_block:
-          visit_children(&child, depth + 1);
+          visit_children(&child, depth + 1, on_stack);
           break;
         default:
           break;
@@ -165,6 +174,51 @@ class TypeSearch {
         found_.variables[static_cast<size_t>(at - wanted_.variables.begin())];
     Dwarf_Die type;
     if (!found && find_type(variable, &type)) found = read_layout(&type);
+  }
+
+  /// Which variables are wanted of the functions that begin in the code of this one: a compiler may
+  /// have put a part of it elsewhere, which is a function for those who ask.
+  std::vector<size_t> find_wanted_on_stack(Dwarf_Die* function) {
+    std::vector<size_t> found;
+    const std::vector<WantedTypes::StackVariable>& wanted = wanted_.stack_variables;
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    ptrdiff_t next = 0;
+    while (!wanted.empty() && budget_ > 0 &&
+           (next = dwarf_ranges(function, next, &base, &begin, &end)) > 0) {
+      --budget_;
+      const auto first = std::lower_bound(
+          wanted.begin(), wanted.end(), LinkAddress(begin),
+          [](const auto& one, LinkAddress address) { return one.function < address; });
+      for (auto one = first; one != wanted.end() && one->function < LinkAddress(end); ++one) {
+        found.push_back(static_cast<size_t>(one - wanted.begin()));
+        if (budget_ > 0) --budget_;
+      }
+    }
+    return found;
+  }
+
+  void note_stack_variable(Dwarf_Die* variable, const std::vector<size_t>& on_stack) {
+    if (on_stack.empty()) return;
+    const char* const name = find_name(variable);
+    int line = 0;
+    if (name == nullptr || dwarf_decl_line(variable, &line) != 0 || line < 0) return;
+    for (const size_t i : on_stack) {
+      const WantedTypes::StackVariable& wanted = wanted_.stack_variables[i];
+      if (wanted.line != static_cast<uint32_t>(line) || wanted.name != name) continue;
+      Dwarf_Die type;
+      const bool has_type = find_type(variable, &type);
+      StackType& known = stack_types_[i];
+      if (known.is_ambiguous || (has_type && known.type == dwarf_dieoffset(&type))) continue;
+      const std::optional<TypeLayout> layout = has_type ? read_layout(&type) : std::nullopt;
+      std::optional<TypeLayout>& found = found_.stack_variables[i];
+      known.is_ambiguous = !layout || (found && *found != *layout);
+      if (has_type) known.type = dwarf_dieoffset(&type);
+      found = known.is_ambiguous ? std::nullopt : layout;
+      // Damaged files may have any number of variables of the name, whose types are all read.
+      budget_ -= std::min<uint64_t>(budget_, layout ? layout->members.size() : 0);
+    }
   }
 
   void note_struct(Dwarf_Die* type) {
@@ -234,6 +288,12 @@ class TypeSearch {
   FoundTypes found_;
   std::map<std::string, std::vector<const std::string*>> names_;  // not found yet, by their keys
   std::vector<size_t> pointers_here_;
+  /// What is known of the type of a wanted variable of the stack.
+  struct StackType {
+    Dwarf_Off type = 0;         // the DIE that was read last
+    bool is_ambiguous = false;  // variables of the name differ in it, or one has none
+  };
+  std::vector<StackType> stack_types_;
   uint64_t budget_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// DebugTypes: how data is laid out, as debug information says: of a variable, of what a pointer
-// points to, of a type by its name.
+// DebugTypes: how data is laid out, as debug information says: of a variable by its place, of one
+// on the stack by its name, of what a pointer points to, of a type by its name.
 //
 //     struct node { double at[3]; struct { int id; char kind; } who; struct node* next; };
 //
@@ -47,14 +47,22 @@ struct WantedTypes {
     LinkAddress at;    // of code whose names are meant
     std::string text;  // "nodes", "grid->rows[i].cells"
   };
-  std::vector<LinkAddress> variables;
+  /// A function may have several of the name and line: those of one inlined call after the other.
+  struct StackVariable {
+    LinkAddress function;  // where its code begins
+    std::string name;
+    uint32_t line = 0;  // of the declaration
+  };
+  std::vector<LinkAddress> variables;          // ascending
+  std::vector<StackVariable> stack_variables;  // ascending by function
   std::vector<Expression> pointers;
   std::set<std::string> names;  // "shop::Order", "struct node", "pair<int, int>"
 };
 
 struct FoundTypes {
-  std::vector<std::optional<TypeLayout>> variables;  // parallel to what was wanted
-  std::vector<std::optional<TypeLayout>> pointers;   // of what they point to
+  std::vector<std::optional<TypeLayout>> variables;        // parallel to what was wanted
+  std::vector<std::optional<TypeLayout>> stack_variables;  // nullopt: also of several types
+  std::vector<std::optional<TypeLayout>> pointers;         // of what they point to
   std::vector<std::pair<std::string, TypeLayout>> names;
 
   [[nodiscard]] const TypeLayout* find(std::string_view name) const;

@@ -1,5 +1,6 @@
 #include "locality/data.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "locality/member_heat.h"
@@ -123,6 +124,62 @@ TEST(Data, OneObjectHasItsStatementsFieldsAndEdges) {
   const auto wrong = made.make_data_report({.object = "tabel"});
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("did you mean table"), std::string::npos);
+}
+
+/// The table of MadeData on the stack of a function, and another variable of it.
+struct MadeStack : MadeData {
+  MadeStack() {
+    Profile& p = test.profile;
+    p.objects[2].kind = ObjectKind::stack;
+    p.objects[2].name = p.strings.intern("table\tmill.c:10");
+    p.objects[1] = p.objects[2];
+    p.objects[1].name = p.strings.intern("cells\tmill.c:9");
+    p.access_offsets.push_back({ContextId(0u), at(0x210), ObjectId(1u), 4, 12, 0, 3});
+    ImageFacts& facts = test.facts[kMill];
+    const StringId table = facts.strings.intern("table\tmill.c:10");
+    const StringId cells = facts.strings.intern("cells\tmill.c:9");
+    for (FieldFact& field : facts.fields) field.variable = table;
+    for (const uint64_t offset : {0U, 4U, 8U}) {
+      const std::string name = "part" + std::to_string(offset);
+      facts.fields.push_back({FileOffset(0x900), false, facts.strings.intern("cell"), 12,
+                              facts.strings.intern(name), facts.strings.intern("int"), offset, 4,
+                              cells});
+    }
+  }
+  /// The type of one, and its members with their accesses.
+  std::string describe(const char* object) {
+    const auto report = make_data_report({.object = object});
+    if (!report || !report->part) return "none";
+    std::string text = report->part->name.type;
+    for (const ObjectRow& field : report->part->fields) {
+      text += fmt::format(" {} {}", field.name.name, field.use.accesses);
+    }
+    return text;
+  }
+};
+
+TEST(Data, VariablesOfOneFunctionHaveTheirOwnMembers) {
+  MadeStack made;
+  EXPECT_EQ(made.describe("table"), "row key 0 value 200");
+  EXPECT_EQ(made.describe("cells"), "cell part0 0 part4 800 part8 0");
+}
+
+TEST(Data, AVariableOfTheStackHasNoMembersThatAreNotItsOwn) {
+  MadeStack small;
+  small.test.profile.objects[2].size_bytes = 15;  // its elements would have 16
+  EXPECT_EQ(small.describe("table"), "");
+  MadeStack renamed;
+  renamed.test.profile.objects[2].name = renamed.test.profile.strings.intern("table\tmill.c:11");
+  EXPECT_EQ(renamed.describe("table"), "");
+  MadeStack global;  // at the place of a function: facts of a damaged file
+  global.test.profile.objects[2].kind = ObjectKind::global;
+  EXPECT_EQ(global.describe("table*"), "");
+  MadeStack damaged;
+  for (FieldFact& field : damaged.test.facts[kMill].fields) field.size_bytes = UINT64_MAX;
+  EXPECT_EQ(damaged.describe("table"), "");
+  MadeStack unnamed;
+  for (FieldFact& field : unnamed.test.facts[kMill].fields) field.variable = StringId(77777u);
+  EXPECT_EQ(unnamed.describe("table"), "");
 }
 
 TEST(Data, AnAccessThatIsWiderThanAMemberIsOfAllThatItReaches) {

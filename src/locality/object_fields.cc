@@ -11,7 +11,9 @@
 namespace culprit {
 namespace {
 
-std::span<const FieldFact> find_fields(const ImageFacts& facts, FileOffset place, bool is_call) {
+/// `variable`: of the stack, as its object is named; "": none of these.
+std::span<const FieldFact> find_fields(const ImageFacts& facts, FileOffset place, bool is_call,
+                                       const std::string& variable) {
   const auto key = [](const FieldFact& one) { return std::pair(one.is_call, one.place.value); };
   const auto wanted = std::pair(is_call, place.value);
   const auto [first, last] = std::equal_range(
@@ -22,7 +24,12 @@ std::span<const FieldFact> find_fields(const ImageFacts& facts, FileOffset place
           return a < key(b);
         }
       });
-  return {facts.fields.data() + (first - facts.fields.begin()), static_cast<size_t>(last - first)};
+  const auto begin = std::find_if(first, last, [&](const FieldFact& one) {
+    return facts.strings.text(one.variable) == variable;
+  });
+  const auto end = std::find_if(
+      begin, last, [&](const FieldFact& one) { return one.variable != begin->variable; });
+  return {facts.fields.data() + (begin - facts.fields.begin()), static_cast<size_t>(end - begin)};
 }
 
 /// A damaged file may say anything: members must be parts of an element.
@@ -89,16 +96,23 @@ ObjectLayout find_layout(CodeIndex& code, ObjectId object) {
   const Profile& profile = code.profile();
   const DataObject* const row = names_row(object) ? find_row(profile.objects, object) : nullptr;
   if (row == nullptr) return {};
-  const auto at = [&](const Location& place, bool is_call) -> ObjectLayout {
+  const auto at = [&](const Location& place, bool is_call,
+                      const std::string& variable) -> ObjectLayout {
     const ImageFacts* const facts = code.facts(place.image);
     if (facts == nullptr) return {};
-    const std::span<const FieldFact> members = find_fields(*facts, place.offset, is_call);
+    const std::span<const FieldFact> members = find_fields(*facts, place.offset, is_call, variable);
     return is_sound(members) ? ObjectLayout{facts, members} : ObjectLayout{};
   };
-  if (row->kind == ObjectKind::global) return at(row->site, false);
+  if (row->kind == ObjectKind::global) return at(row->site, false, "");
+  const std::string& name = profile.strings.text(row->name);
+  if (row->kind == ObjectKind::stack && !name.empty()) {
+    const ObjectLayout found = at(row->site, false, name);
+    const bool has_room = found.is_known() && found.element_bytes() <= row->size_bytes;
+    return has_room ? found : ObjectLayout{};
+  }
   if (row->kind != ObjectKind::heap || row->blocks == 0) return {};
   for (const Location& call : stack_locations(profile, row->calls)) {
-    const ObjectLayout found = at(call, true);
+    const ObjectLayout found = at(call, true, "");
     if (!found.is_known()) continue;
     return found.element_bytes() <= row->total_bytes / row->blocks ? found : ObjectLayout{};
   }

@@ -31,8 +31,9 @@ struct ObjectLayout {
   [[nodiscard]] uint64_t element_bytes() const { return members.front().element_bytes; }
 };
 
-/// A variable is known by its place, blocks by the innermost call that tells a type. A type that is
-/// larger than the blocks is not theirs.
+/// A variable is known by its place, one on the stack by its function and name, blocks by the
+/// innermost call that tells a type. A type that is larger than the variable of the stack, or than
+/// the blocks, is not theirs.
 ObjectLayout find_layout(CodeIndex& code, ObjectId object);
 
 /// What was done to a member.

@@ -91,6 +91,7 @@ struct FieldList<FieldFact> {
     visit(Field{"member_type"}, rows.member_type...);
     visit(Field{"offset"}, rows.offset...);
     visit(Field{"size_bytes"}, rows.size_bytes...);
+    visit(Field{"variable"}, rows.variable...);
   }
 };
 

@@ -113,8 +113,9 @@ struct SegmentFact {
   friend bool operator==(const SegmentFact&, const SegmentFact&) = default;
 };
 
-/// A member of the type of some data: of the variable at `place`, or of what the call there
-/// allocates. All members of a place follow each other; elements of arrays have one type.
+/// A member of the type of some data: of the variable at `place`, of what the call there allocates,
+/// or of a variable on the stack of the function that begins there. All members of one of these
+/// follow each other; elements of arrays have one type.
 struct FieldFact {
   FileOffset place;
   bool is_call = false;
@@ -124,6 +125,7 @@ struct FieldFact {
   StringId member_type;  // "": padding
   uint64_t offset = 0;
   uint64_t size_bytes = 0;
+  StringId variable{};  // of the stack: as its object is named (instance_names.h); "": no such one
   friend bool operator==(const FieldFact&, const FieldFact&) = default;
 };
 
@@ -143,7 +145,7 @@ struct ImageFacts {
   std::vector<JumpFact> jumps;
   std::vector<CodeFact> code;
   std::vector<SourceFact> sources;
-  std::vector<FieldFact> fields;  // by (is_call, place, offset)
+  std::vector<FieldFact> fields;  // by (is_call, place, variable, offset)
 };
 
 /// Makes the facts of code that is one function and has no file, as a BPF program is. Their source

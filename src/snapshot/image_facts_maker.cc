@@ -128,7 +128,7 @@ MadeFacts ImageFactsMaker::make_from_file(const Image& image, const ImageDemand&
     note_first(made.facts, sources_read.remark);
     made.sources_refused = sources_read.refused;
   }
-  add_type_facts(made.facts, sources, demand.variables, demand.allocations);
+  add_type_facts(made.facts, sources, demand.data);
   const auto has_changed = [](const std::optional<OpenedElf>& file) {
     return file && file->bytes.has_changed();
   };

@@ -85,39 +85,49 @@ class OrderedWork {
   std::vector<std::thread> threads_;
 };
 
-void sort_and_thin(std::vector<FileOffset>& offsets) {
-  std::sort(offsets.begin(), offsets.end());
-  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+template <class One>
+void sort_and_thin(std::vector<One>& all) {
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+}
+
+/// Both ascend.
+template <class One>
+void merge_into(std::vector<One>& all, const std::vector<One>& more) {
+  std::vector<One> both;
+  std::set_union(all.begin(), all.end(), more.begin(), more.end(), std::back_inserter(both));
+  all = std::move(both);
 }
 
 /// Where data objects of which anything was counted come from, by image.
-struct DataPlaces {
-  std::vector<std::vector<FileOffset>> variables;
-  std::vector<std::vector<FileOffset>> allocations;
-};
-DataPlaces find_data_places(const Profile& profile) {
-  DataPlaces places;
-  places.variables.resize(profile.images.size());
-  places.allocations.resize(profile.images.size());
+std::vector<WantedData> find_wanted_data(const Profile& profile) {
+  std::vector<WantedData> wanted(profile.images.size());
   std::vector<bool> is_seen(profile.stacks.size());
   for (const DataObject& object : profile.objects) {
-    if (object.kind == ObjectKind::global && object.site.image.value < profile.images.size()) {
-      places.variables[object.site.image.value].push_back(object.site.offset);
+    if (object.site.image.value < wanted.size()) {
+      WantedData& here = wanted[object.site.image.value];
+      const std::string& name = profile.strings.text(object.name);
+      if (object.kind == ObjectKind::global) here.variables.push_back(object.site.offset);
+      if (object.kind == ObjectKind::stack && !name.empty()) {
+        here.stack_variables.push_back({object.site.offset, name});
+      }
     }
     if (object.kind != ObjectKind::heap) continue;
     for (StackId at = object.calls; at.value < profile.stacks.size() && !is_seen[at.value];
          at = profile.stacks[at.value].parent) {
       is_seen[at.value] = true;
       const Location& call = profile.stacks[at.value].location;
-      if (call.image.value < profile.images.size()) {
-        places.allocations[call.image.value].push_back(call.offset);
+      if (call.image.value < wanted.size()) {
+        wanted[call.image.value].allocations.push_back(call.offset);
       }
     }
   }
-  for (auto* const all : {&places.variables, &places.allocations}) {
-    for (std::vector<FileOffset>& offsets : *all) sort_and_thin(offsets);
+  for (WantedData& here : wanted) {
+    sort_and_thin(here.variables);
+    sort_and_thin(here.stack_variables);
+    sort_and_thin(here.allocations);
   }
-  return places;
+  return wanted;
 }
 
 }  // namespace
@@ -142,12 +152,12 @@ std::vector<ImageDemand> collect_demand(const Profile& profile) {
     want(region.end.image, region.end.offset);
   }
 
-  const DataPlaces data = find_data_places(profile);
+  std::vector<WantedData> data = find_wanted_data(profile);
   std::vector<ImageDemand> demand;
   for (size_t i = 0; i < by_image.size(); ++i) {
     if (by_image[i].empty()) continue;
     sort_and_thin(by_image[i]);
-    demand.push_back({ImageId(i), std::move(by_image[i]), data.variables[i], data.allocations[i]});
+    demand.push_back({ImageId(i), std::move(by_image[i]), std::move(data[i])});
   }
   return demand;
 }
@@ -161,13 +171,10 @@ void merge_demand(const std::vector<ImageDemand>& more, std::vector<ImageDemand>
       demand.insert(at, its);
       continue;
     }
-    for (std::vector<FileOffset> ImageDemand::* const list :
-         {&ImageDemand::offsets, &ImageDemand::variables, &ImageDemand::allocations}) {
-      std::vector<FileOffset> both;
-      std::set_union((*at.*list).begin(), (*at.*list).end(), (its.*list).begin(), (its.*list).end(),
-                     std::back_inserter(both));
-      *at.*list = std::move(both);
-    }
+    merge_into(at->offsets, its.offsets);
+    merge_into(at->data.variables, its.data.variables);
+    merge_into(at->data.stack_variables, its.data.stack_variables);
+    merge_into(at->data.allocations, its.data.allocations);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "model/profile.h"
 #include "snapshot/kernel_symbols.h"
 #include "snapshot/reading_rights.h"
+#include "snapshot/type_facts.h"
 
 namespace culprit {
 
@@ -42,9 +43,7 @@ struct SnapshotOptions {
 struct ImageDemand {
   ImageId image;
   std::vector<FileOffset> offsets;
-  // Data objects whose types are wanted:
-  std::vector<FileOffset> variables{};
-  std::vector<FileOffset> allocations{};  // calls that led to them
+  WantedData data{};
 };
 
 /// Every image with counts in histograms or stacks of `profile`.

@@ -5,9 +5,11 @@
 #include <tuple>
 #include <utility>
 
+#include "base/number.h"
 #include "base/thread_local_place.h"
 #include "binary/debug_types.h"
 #include "binary/source_statement.h"
+#include "model/instance_names.h"
 
 namespace culprit {
 namespace {
@@ -90,10 +92,55 @@ class CallHints {
   const ImageFacts& facts_;
 };
 
-void add_fields(ImageFacts& facts, FileOffset place, bool is_call, const TypeLayout& layout) {
+/// "cloud\tst.c:9" -> cloud, line 9. nullopt: several variables, or not told where they are
+/// declared.
+std::optional<WantedTypes::StackVariable> parse_stack_variable(const ImageFacts& facts,
+                                                               const StackVariable& variable) {
+  const std::string_view whole = variable.name;
+  const size_t end = whole.find(kBeforePlace);
+  const size_t colon = whole.rfind(':');
+  if (end == std::string_view::npos || colon == std::string_view::npos || colon < end) {
+    return std::nullopt;
+  }
+  const std::string_view name = whole.substr(0, end);
+  const std::optional<uint64_t> line = find_number(whole.substr(colon + 1), 10);
+  const bool is_one = !name.empty() && name.find(kBetweenVariables) == std::string_view::npos;
+  if (!is_one || !line || *line == 0 || *line > UINT32_MAX) return std::nullopt;
+  return WantedTypes::StackVariable{to_link_address(facts, variable.function), std::string(name),
+                                    static_cast<uint32_t>(*line)};
+}
+
+/// Wants the types of variables of the stack; which ones, in the order in which they are wanted.
+std::vector<const StackVariable*> find_named_on_stack(const ImageFacts& facts,
+                                                      const WantedData& data, WantedTypes& wanted) {
+  std::vector<std::pair<WantedTypes::StackVariable, const StackVariable*>> found;
+  for (const StackVariable& one : data.stack_variables) {
+    if (auto variable = parse_stack_variable(facts, one)) {
+      found.emplace_back(*std::move(variable), &one);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first.function < b.first.function;
+  });
+  std::vector<const StackVariable*> order;
+  for (auto& [variable, of] : found) {
+    wanted.stack_variables.push_back(std::move(variable));
+    order.push_back(of);
+  }
+  return order;
+}
+
+/// What the members of some data have in common: its place, and what kind of data it is.
+FieldFact make_fact(ImageFacts& facts, FileOffset place, bool is_call,
+                    const std::string& variable = "") {
   FieldFact fact;
   fact.place = place;
   fact.is_call = is_call;
+  fact.variable = facts.strings.intern(variable);
+  return fact;
+}
+
+void add_fields(ImageFacts& facts, FieldFact fact, const TypeLayout& layout) {
   fact.type = facts.strings.intern(layout.name);
   fact.element_bytes = layout.size_bytes;
   if (layout.members.empty()) {
@@ -127,19 +174,20 @@ LinkAddress address_of_data(const ImageFacts& facts, FileOffset place) {
 
 }  // namespace
 
-void add_type_facts(ImageFacts& facts, const ElfSources& sources,
-                    const std::vector<FileOffset>& variables,
-                    const std::vector<FileOffset>& allocations) {
+void add_type_facts(ImageFacts& facts, const ElfSources& sources, const WantedData& wanted_data) {
+  const std::vector<FileOffset>& allocations = wanted_data.allocations;
   const ElfFile& dwarf = sources.debug != nullptr ? sources.debug->elf : sources.binary;
   const uint64_t size_bytes = dwarf.debug_info_bytes();
   if (size_bytes == 0 || size_bytes > kMostDebugBytes) return;
-  if (variables.empty() && allocations.empty()) return;
   WantedTypes wanted;
   std::vector<std::pair<LinkAddress, FileOffset>> places;
-  for (const FileOffset place : variables)
+  for (const FileOffset place : wanted_data.variables)
     places.emplace_back(address_of_data(facts, place), place);
   std::sort(places.begin(), places.end());
   for (const auto& [address, place] : places) wanted.variables.push_back(address);
+  const std::vector<const StackVariable*> on_stack =
+      find_named_on_stack(facts, wanted_data, wanted);
+  if (places.empty() && on_stack.empty() && allocations.empty()) return;
   const CallHints calls(facts);
   std::vector<Hints> hints;
   for (const FileOffset call : allocations) {
@@ -158,22 +206,30 @@ void add_type_facts(ImageFacts& facts, const ElfSources& sources,
   if (!types) return;
   const FoundTypes found = types->read(wanted);
   for (size_t i = 0; i < places.size(); ++i) {
-    if (found.variables[i]) add_fields(facts, places[i].second, false, *found.variables[i]);
+    if (!found.variables[i]) continue;
+    add_fields(facts, make_fact(facts, places[i].second, false), *found.variables[i]);
+  }
+  for (size_t i = 0; i < on_stack.size(); ++i) {
+    const std::optional<TypeLayout>& layout = found.stack_variables[i];
+    if (!layout) continue;
+    const auto& [function, name] = *on_stack[i];
+    add_fields(facts, make_fact(facts, function, false, name), *layout);
   }
   size_t pointer = 0;
   for (size_t i = 0; i < allocations.size(); ++i) {
     if (!hints[i].type.empty()) {
       const TypeLayout* const layout = found.find(hints[i].type);
-      if (layout != nullptr) add_fields(facts, allocations[i], true, *layout);
+      if (layout != nullptr) add_fields(facts, make_fact(facts, allocations[i], true), *layout);
     } else if (!hints[i].pointer.empty()) {
       const std::optional<TypeLayout>& layout = found.pointers[pointer++];
-      if (layout) add_fields(facts, allocations[i], true, *layout);
+      if (layout) add_fields(facts, make_fact(facts, allocations[i], true), *layout);
     }
   }
-  std::stable_sort(
-      facts.fields.begin(), facts.fields.end(), [](const FieldFact& a, const FieldFact& b) {
-        return std::tie(a.is_call, a.place, a.offset) < std::tie(b.is_call, b.place, b.offset);
-      });
+  std::stable_sort(facts.fields.begin(), facts.fields.end(),
+                   [](const FieldFact& a, const FieldFact& b) {
+                     return std::tie(a.is_call, a.place, a.variable, a.offset) <
+                            std::tie(b.is_call, b.place, b.variable, b.offset);
+                   });
 }
 
 }  // namespace culprit

@@ -163,8 +163,9 @@ Result<void> check_facts(ImageFacts& facts) {
   restore_order(facts.inlines, [](const InlineFact& f) { return std::tie(f.begin, f.depth); });
   restore_order(facts.blocks, [](const BlockFact& f) { return f.begin; });
   restore_order(facts.jumps, [](const JumpFact& f) { return std::tie(f.from, f.to); });
-  restore_order(facts.fields,
-                [](const FieldFact& f) { return std::tie(f.is_call, f.place, f.offset); });
+  restore_order(facts.fields, [](const FieldFact& f) {
+    return std::tie(f.is_call, f.place, f.variable, f.offset);
+  });
   restore_order(facts.code, [](const CodeFact& f) { return f.begin; });
   return {};
 }

@@ -39,6 +39,9 @@ ImageFacts some_facts() {
   facts.blocks = {{FileOffset(16), 2}, {FileOffset(18), 1}};
   facts.jumps = {{FileOffset(17), FileOffset(18), JumpKind::partial}};
   facts.code = {{FileOffset(16), std::string("\0\xff\x90", 3)}, {FileOffset(64), ""}};
+  // Of the type of a variable, and of one on the stack of a function.
+  facts.fields = {{FileOffset(16), false, name, 8, name, file, 4, 4, StringId(0u)},
+                  {FileOffset(16), false, name, 8, name, file, 0, 4, file}};
   facts.sources = {{file, 5, {"int f() {", "", "}"}}, {name, 1, {}}};
   return facts;
 }
@@ -57,6 +60,7 @@ void expect_equal_facts(const ImageFacts& got, const ImageFacts& want) {
   EXPECT_EQ(got.blocks, want.blocks);
   EXPECT_EQ(got.jumps, want.jumps);
   EXPECT_EQ(got.code, want.code);
+  EXPECT_EQ(got.fields, want.fields);
   EXPECT_EQ(got.sources, want.sources);
 }
 
