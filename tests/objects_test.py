@@ -4,6 +4,8 @@ import json
 import os
 import re
 
+import jsonschema
+
 from harness import PROGRAMS, SOURCE, CulpritTest, run
 
 LOADS = "L1-dcache-loads"
@@ -267,6 +269,139 @@ class Stacks(ObjectsTest):
         found = sorted((value for name, value in loads.items()
                         if name.startswith("stack of sub_")), reverse=True)
         self.assertEqual([2000, 600, 500], [value // 100 * 100 for value in found[:3]], loads)
+
+
+# By hand: 20 rounds load the x of 500 points, 7 the kinds of 300 edges; who makes them stores two
+# members of each, whoever inlines `weigh` another two of 40 edges.
+STACK_MEMBERS = r"""
+struct point { double x, y, z; int id; };
+struct edge { long from; struct { short weight; char kind; } how; };
+static __attribute__((noipa)) double sum(const volatile struct point* at, long n) {
+  double total = 0;
+  for (long i = 0; i < n; ++i) total += at[i].x;
+  return total;
+}
+static inline __attribute__((always_inline)) long weigh(long n) {
+  volatile struct edge heavy[40];
+  for (long i = 0; i < 40; ++i) heavy[i].how.weight = n;
+  long total = 0;
+  for (long i = 0; i < 40; ++i) total += heavy[i].how.weight;
+  return total;
+}
+static __attribute__((noipa)) double work(long n) {
+  volatile struct point cloud[500];
+  volatile struct edge edges[300];
+  for (long i = 0; i < 500; ++i) { cloud[i].x = n; cloud[i].id = n; }
+  for (long i = 0; i < 300; ++i) { edges[i].from = n; edges[i].how.kind = n; }
+  double total = 0;
+  for (int round = 0; round < 20; ++round) total += sum(cloud, 500);
+  for (int round = 0; round < 7; ++round)
+    for (long i = 0; i < 300; ++i) total += edges[i].how.kind;
+  return total + weigh(n) + weigh(n + 1);
+}
+int main(int count, char** words) { (void)words; return work(count) == 0; }
+"""
+STACK_MEMBERS_CXX = r"""
+#include <array>
+struct Pair { long key; std::array<int, 2> values; long spare; };
+static __attribute__((noipa)) long sum(const volatile Pair* at, long n) {
+  long total = 0;
+  for (long i = 0; i < n; ++i) total += at[i].key;
+  return total;
+}
+static __attribute__((noipa)) long work(long n) {
+  std::array<std::array<Pair, 10>, 20> table;
+  volatile Pair* const pairs = table[0].data();
+  for (long i = 0; i < 200; ++i) { pairs[i].key = n; pairs[i].values._M_elems[1] = 1; }
+  long total = 0;
+  for (int round = 0; round < 9; ++round) total += sum(pairs, 200);
+  return total;
+}
+int main(int count, char**) { return work(count) == 0; }
+"""
+SPARSE_ON_STACK = r"""
+struct particle { double x; double spare[6]; int id; };
+static __attribute__((noipa)) double sum(const volatile struct particle* at, long n) {
+  double total = 0;
+  for (long i = 0; i < n; ++i) total += at[i].x;
+  return total;
+}
+static __attribute__((noipa)) double work(long n) {
+  volatile struct particle cloud[20000];
+  for (long i = 0; i < 20000; ++i) cloud[i].x = n;
+  double total = 0;
+  for (int round = 0; round < 5; ++round) total += sum(cloud, 20000);
+  return total;
+}
+int main(int count, char** words) { (void)words; return work(count) == 0; }
+"""
+
+
+class StackMembers(ObjectsTest):
+    """Types of variables on the stack, and which of their members are accessed."""
+
+    def record_members(self, text, name, compiler, *flags):
+        program = self.compile_text(text, name, "members", "-O2", "-g", *flags, compiler=compiler)
+        return self.simulate(program, "--objects", "site", "--locality", "all", "--machine",
+                             "small-core")
+
+    def members(self, profile, variable):
+        """The type, and {member: (place, bytes, accesses)}."""
+        document = json.loads(self.culprit("data", variable, profile, "--format", "json").stdout)
+        jsonschema.validate(document, json.loads((SOURCE / "schema/data.schema.json").read_text()))
+        part = document["part"]
+        return part["type"], {row["name"]: (row["place"], row["size_bytes"], row["use"]["accesses"])
+                              for row in part["fields"]}
+
+    def check(self, compiler, *flags):
+        profile = self.record_members(STACK_MEMBERS, "members.c", compiler, *flags)
+        of, members = self.members(profile, "cloud")
+        self.assertEqual("point", of)
+        self.assertEqual({"x": ("offset 0", 8, 500 + 20 * 500), "y": ("offset 8", 8, 0),
+                          "z": ("offset 16", 8, 0), "id": ("offset 24", 4, 500),
+                          "[padding]": ("offset 28", 4, 0)}, members)
+        of, members = self.members(profile, "edges")
+        self.assertEqual("edge", of)
+        self.assertEqual({"from": ("offset 0", 8, 300), "how.weight": ("offset 8", 2, 0),
+                          "how.kind": ("offset 10", 1, 300 + 7 * 300),
+                          "[padding]": ("offset 11", 5, 0)}, members)
+        # The variable of an inlined function, of both calls.
+        of, members = self.members(profile, "heavy")
+        self.assertEqual("edge", of)
+        self.assertEqual(("offset 8", 2, 2 * 80), members["how.weight"])
+        return profile
+
+    def test_two_variables_of_a_function_and_one_that_it_inlines(self):
+        self.need("qemu-x86_64", "gcc")
+        profile = self.check("gcc")
+        text = self.culprit("data", "cloud", profile).stdout
+        self.assertIn("at 32 B of point", text)
+        self.assertIn("stack, point of 32 B", text)
+
+    def test_advice_to_split_goes_by_its_members(self):
+        """Of each 64 B the loop loads 8."""
+        self.need("qemu-x86_64", "gcc")
+        profile = self.record_members(SPARSE_ON_STACK, "sparse.c", "gcc", "-fno-tree-vectorize")
+        text = re.sub(r"\s+", " ", self.culprit("data", profile).stdout)
+        self.assertIn("1 split particle", text)
+        self.assertIn("each particle it accesses x (8 B), and 56 B hardly ever", text)
+
+    def test_from_the_stack_pointer_on(self):
+        self.need("qemu-x86_64", "clang-19")
+        self.check("clang-19", "-fno-unroll-loops")
+
+    def test_the_same_of_aarch64(self):
+        self.need("qemu-aarch64", "aarch64-linux-gnu-gcc")
+        self.check("aarch64-linux-gnu-gcc")
+
+    def test_std_array_is_an_array(self):
+        self.need("qemu-x86_64", "g++")
+        profile = self.record_members(STACK_MEMBERS_CXX, "members.cc", "g++")
+        of, members = self.members(profile, "table")
+        self.assertEqual("Pair", of)
+        self.assertEqual({"key": ("offset 0", 8, 200 + 9 * 200),
+                          "values._M_elems": ("offset 8", 8, 200),
+                          "spare": ("offset 16", 8, 0)}, members)
 
 
 OWN_ALLOCATOR = r"""
