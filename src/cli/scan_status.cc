@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/program_files.h"
+#include "base/text.h"
 #include "cli/open_scan.h"
 #include "cli/scan_actions.h"
 #include "cli/scan_output.h"
@@ -44,7 +45,7 @@ Result<scan::CampaignStatus> find_status(const ScanCommand& command) {
   status.cells = planned.size();
   std::optional<OpenScan> open;
   if (file_exists(status.file)) {
-    ASSIGN_OR_RETURN(open, open_scan(status.file, scan::CostDetail::totals, WhichCells::of_label,
+    ASSIGN_OR_RETURN(open, open_scan(status.file, scan::CostDetail::places, WhichCells::of_label,
                                      command.label));
   }
   const std::vector<scan::Cell> held = open ? open->cells : std::vector<scan::Cell>();
@@ -100,7 +101,7 @@ Result<scan::ScanSetting> read_scan_setting(const ScanCommand& command) {
 Result<BrokenCells> count_broken(const scan::Plan& plan, const std::string& path,
                                  const std::string& label) {
   ASSIGN_OR_RETURN(const OpenScan open,
-                   open_scan(path, scan::CostDetail::totals, WhichCells::of_label, label));
+                   open_scan(path, scan::CostDetail::places, WhichCells::of_label, label));
   ASSIGN_OR_RETURN(const scan::RuleFindings found, find_breaches(plan, open));
   BrokenCells count;
   for (const scan::Broken& one : found.broken) ++(one.is_advice ? count.advice : count.unexpected);
@@ -112,7 +113,8 @@ Result<std::string> answer_scan_status(const ScanCommand& command) {
   if (command.format == Format::json) return print_status_json(status);
   const TextStyle style = standard_output_style(command.width);
   std::string out = print_status_text(status, command.limit);
-  for (const std::string& one : status.undecided) out += print_labelled("Unknown", one, style);
+  for (const std::string& one : status.undecided)
+    out += print_labelled("Unknown", printable(one), style);
   if (status.changed + status.missing > 0) {
     return out + print_next(with_plan("culprit scan run", command),
                             "runs what is changed or missing", style);

@@ -18,13 +18,6 @@ constexpr std::pair<const char*, std::string_view> kFields[] = {
     {"status", kStatusLabel},   {"machine", kMachineLabel},   {"label", kHistoryLabel},
     {"key", kKeyLabel}};
 
-/// "vecadd gcc_O2 1 and 15 more cells".
-std::string name_cells(const std::vector<std::string>& cells) {
-  const size_t others = cells.size() - 1;
-  return cells.front() +
-         (others > 0 ? fmt::format(" and {} more cell{}", others, others > 1 ? "s" : "") : "");
-}
-
 /// Lines, as many as were asked for.
 std::string list_lines(const std::vector<std::string>& lines, size_t limit) {
   std::string out;

@@ -81,6 +81,12 @@ std::string count_cells(size_t cells) {
   return fmt::format("{} cell{}", cells, cells == 1 ? "" : "s");
 }
 
+std::string name_cells(const std::vector<std::string>& cells) {
+  const size_t others = cells.size() - 1;
+  return cells.front() +
+         (others > 0 ? fmt::format(" and {} more cell{}", others, others > 1 ? "s" : "") : "");
+}
+
 std::string find_last_label(const std::vector<Cell>& cells) {
   const auto last = std::max_element(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
     return a.first.value < b.first.value;

@@ -39,6 +39,9 @@ std::vector<Cell> find_cells(const Profile& profile);
 /// "1 cell", "32 cells".
 std::string count_cells(size_t cells);
 
+/// "vecadd gcc_O2 1 and 15 more cells"; there is at least one.
+std::string name_cells(const std::vector<std::string>& cells);
+
 /// The label of what was measured last.
 std::string find_last_label(const std::vector<Cell>& cells);
 

@@ -61,7 +61,8 @@ class Expression::Parser {
     const std::string_view word = rest.substr(0, rest.find_first_of(" ()*/+,"));
     const bool wants_name = wanted.find("name") != std::string::npos;
     const std::string nearest = wants_name ? nearest_word(std::string(word), names_) : "";
-    return Error{fmt::format("'{}': '{}' is not {}{}", printable(text_), printable(rest), wanted,
+    const std::string_view wrong = wants_name && !word.empty() ? word : rest;
+    return Error{fmt::format("'{}': '{}' is not {}{}", printable(text_), printable(wrong), wanted,
                              nearest.empty() ? "" : " (did you mean " + nearest + "?)")};
   }
 

@@ -75,6 +75,8 @@ TEST(Expression, SaysWhatIsWrong) {
   EXPECT_EQ(mistake("instruction"),
             "'instruction': 'instruction' is not a name that is known here (did you mean "
             "instructions?)");
+  EXPECT_EQ(mistake("loads / zsim:x * 2"),
+            "'loads / zsim:x * 2': 'zsim:x' is not a name that is known here");
   EXPECT_EQ(mistake("loads +"), "'loads +' ends where a name or a number is expected");
   EXPECT_EQ(mistake("loads loads"), "'loads loads': 'loads' is not an operator");
   EXPECT_EQ(mistake("(loads"), "'(loads' ends where ')' is expected");

@@ -127,6 +127,9 @@ class RuleChecker {
     }
     check_other_outputs();
     for (const SizeGroup& group : find_size_groups(cells_)) check_sizes(group);
+    for (const auto& [reason, names] : unknown_values_) {
+      add_undecided(fmt::format("values of {}: {}", name_cells(names), reason));
+    }
     return std::move(findings_);
   }
 
@@ -224,7 +227,7 @@ class RuleChecker {
       return;
     }
     if (status.starts_with(kFloatUnknown)) {
-      add_undecided("values: " + status.substr(kFloatUnknown.size()));
+      unknown_values_[status.substr(kFloatUnknown.size())].push_back(cells_[cell].name.text());
       return;
     }
     if (status == kFloatNothing) return;
@@ -286,6 +289,7 @@ class RuleChecker {
   const std::vector<std::string>& accepted_;
   const LineOf& line_of_;
   RuleFindings findings_;
+  std::map<std::string, std::vector<std::string>> unknown_values_;  // reason -> cells
 };
 
 }  // namespace

@@ -155,7 +155,8 @@ std::string heading_of(const Profile& profile, size_t event) {
 std::string print_rules(const PlaceTable& table, const TextStyle& style) {
   std::string out;
   for (const std::string& one : table.broken_rules) out += print_labelled("Rule", one, style);
-  for (const std::string& one : table.undecided_rules) out += print_labelled("Unknown", one, style);
+  for (const std::string& one : table.undecided_rules)
+    out += print_labelled("Unknown", printable(one), style);
   return out;
 }
 

@@ -77,12 +77,22 @@ Quantities::Quantities(const Profile& profile, const std::vector<Cell>& cells,
 }
 
 Result<Expression> Quantities::parse(std::string_view text) const {
-  ASSIGN_OR_RETURN(Expression expression, Expression::parse(text, names_));
+  const auto refuse = [&](std::string message) {
+    const bool is_modelled =
+        message.find("sim:") != std::string::npos || message.find("-misses") != std::string::npos;
+    if (is_modelled && !events_.contains("sim:cycles")) {
+      message += "\nmachine = \"host\" in the setup file's [scan] models caches and cycles, too";
+    }
+    return Error{std::move(message)};
+  };
+  Result<Expression> parsed = Expression::parse(text, names_);
+  if (!parsed) return refuse(parsed.error().message);
+  Expression expression = *std::move(parsed);
   for (const std::string& name : expression.names()) {
     const auto preset = presets_.find(name);
     if (preset == presets_.end() || preset->second) continue;
-    return Error{fmt::format("{} needs what this scan did not count: {}", name,
-                             preset->second.error().message)};
+    return refuse(fmt::format("{} needs what this scan did not count: {}", name,
+                              preset->second.error().message));
   }
   const auto is_time = [](const std::string& name) { return name == kTime; };
   if (!is_timed_ && names_any(expression, is_time)) {
