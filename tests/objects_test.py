@@ -304,6 +304,16 @@ int main(int count, char** words) { (void)words; return work(count) == 0; }
 STACK_MEMBERS_CXX = r"""
 #include <array>
 struct Pair { long key; std::array<int, 2> values; long spare; };
+struct Iterator {
+  volatile long at, end;
+  long operator*() const { return at; }
+  Iterator& operator++() { at = at + 1; return *this; }
+  bool operator!=(const Iterator& other) const { return at != other.at; }
+};
+struct Chain {
+  Iterator begin() const { return {0, 30}; }
+  Iterator end() const { return {30, 30}; }
+};
 static __attribute__((noipa)) long sum(const volatile Pair* at, long n) {
   long total = 0;
   for (long i = 0; i < n; ++i) total += at[i].key;
@@ -315,6 +325,8 @@ static __attribute__((noipa)) long work(long n) {
   for (long i = 0; i < 200; ++i) { pairs[i].key = n; pairs[i].values._M_elems[1] = 1; }
   long total = 0;
   for (int round = 0; round < 9; ++round) total += sum(pairs, 200);
+  Chain chain;
+  for (long each : chain) total += each;   // its iterators have no line
   return total;
 }
 int main(int count, char**) { return work(count) == 0; }
@@ -402,6 +414,16 @@ class StackMembers(ObjectsTest):
         self.assertEqual({"key": ("offset 0", 8, 200 + 9 * 200),
                           "values._M_elems": ("offset 8", 8, 200),
                           "spare": ("offset 16", 8, 0)}, members)
+
+    def test_what_compilers_declare_has_no_line(self):
+        self.need("qemu-x86_64", "g++")
+        profile = self.record_members(STACK_MEMBERS_CXX, "members.cc", "g++", "-O0")
+        of, members = self.members(profile, "__for_begin")
+        self.assertEqual("Iterator", of)
+        # It is made, compared 31 times, and in 30 rounds loaded for the body, loaded and stored to
+        # add one.
+        self.assertEqual({"at": ("offset 0", 8, 1 + 31 + 30 + 2 * 30), "end": ("offset 8", 8, 1)},
+                         members)
 
 
 OWN_ALLOCATOR = r"""

@@ -203,10 +203,11 @@ class TypeSearch {
     if (on_stack.empty()) return;
     const char* const name = find_name(variable);
     int line = 0;
-    if (name == nullptr || dwarf_decl_line(variable, &line) != 0 || line < 0) return;
+    if (name == nullptr) return;
+    if (dwarf_decl_line(variable, &line) != 0) line = 0;
     for (const size_t i : on_stack) {
       const WantedTypes::StackVariable& wanted = wanted_.stack_variables[i];
-      if (wanted.line != static_cast<uint32_t>(line) || wanted.name != name) continue;
+      if (int64_t{wanted.line} != line || wanted.name != name) continue;
       Dwarf_Die type;
       const bool has_type = find_type(variable, &type);
       StackType& known = stack_types_[i];

@@ -51,7 +51,7 @@ struct WantedTypes {
   struct StackVariable {
     LinkAddress function;  // where its code begins
     std::string name;
-    uint32_t line = 0;  // of the declaration
+    uint32_t line = 0;  // of the declaration; 0: it has none
   };
   std::vector<LinkAddress> variables;          // ascending
   std::vector<StackVariable> stack_variables;  // ascending by function

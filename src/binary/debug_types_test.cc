@@ -101,8 +101,7 @@ std::string with_short_names(std::string text) {
 }
 
 TEST_F(StackTypes, AreFoundByFunctionNameAndLine) {
-  for (const char* const compiler :
-       {"g++ -O0", "g++ -O2", "g++ -O2 -gdwarf-4", "clang++-19 -O0", "clang++-19 -O2"}) {
+  for (const char* const compiler : {"g++ -O0", "g++ -O2 -gdwarf-4", "clang++-19 -O2"}) {
     SCOPED_TRACE(compiler);
     if (!has_tool(std::string(compiler).substr(0, std::string(compiler).find(' ')))) continue;
     build(compiler);
@@ -150,7 +149,7 @@ TEST_F(StackTypes, DamagedFilesTellLessAndNothingWorse) {
     wanted.stack_variables.push_back({find_function("first"), name, line});
   }
   std::mt19937 random(20);  // NOLINT: the same bytes each time
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 50; ++round) {
     std::string damaged = bytes_;
     const size_t cut = round % 3 == 0 ? random() % damaged.size() : damaged.size();
     damaged.resize(cut);

@@ -92,20 +92,19 @@ class CallHints {
   const ImageFacts& facts_;
 };
 
-/// "cloud\tst.c:9" -> cloud, line 9. nullopt: several variables, or not told where they are
-/// declared.
+/// "cloud\tst.c:9" -> cloud, line 9. nullopt: several variables.
 std::optional<WantedTypes::StackVariable> parse_stack_variable(const ImageFacts& facts,
                                                                const StackVariable& variable) {
   const std::string_view whole = variable.name;
   const size_t end = whole.find(kBeforePlace);
-  const size_t colon = whole.rfind(':');
-  if (end == std::string_view::npos || colon == std::string_view::npos || colon < end) {
-    return std::nullopt;
-  }
+  if (end == std::string_view::npos) return std::nullopt;
   const std::string_view name = whole.substr(0, end);
-  const std::optional<uint64_t> line = find_number(whole.substr(colon + 1), 10);
+  const std::string_view place = whole.substr(end + 1);
+  // "": compilers declare some themselves, as the iterators of a loop over a range.
+  const std::optional<uint64_t> line =
+      place.empty() ? 0 : find_number(place.substr(place.rfind(':') + 1), 10);
   const bool is_one = !name.empty() && name.find(kBetweenVariables) == std::string_view::npos;
-  if (!is_one || !line || *line == 0 || *line > UINT32_MAX) return std::nullopt;
+  if (!is_one || !line || *line > UINT32_MAX) return std::nullopt;
   return WantedTypes::StackVariable{to_link_address(facts, variable.function), std::string(name),
                                     static_cast<uint32_t>(*line)};
 }
