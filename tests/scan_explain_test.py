@@ -52,6 +52,7 @@ PAIRS = {
     "stack_protector": ("CANARY", "-O2 -fstack-protector-all", "-O2 -fno-stack-protector", "checks"),
     "optimised_away": ("DEAD", "-O2", "-O2 -DDROPPED", "removed"),
 }
+IN_LOOPS = {"scalar", "narrow", "checks", "unfused", "rolled"}
 SAME = ["-Wall", "-fno-ident", "-DUNUSED=1", "-fno-exceptions", "-fno-asynchronous-unwind-tables",
         "-ffunction-sections", "-fvisibility=hidden", "-DRENAMED", "-DMOVED", "-falign-functions=64"]
 
@@ -63,16 +64,9 @@ class Planted(CulpritTest):
         EXPLAIN.validate(document)
         return document
 
-    def test_causes_and_no_causes(self):
-        """Takes some seconds: 65 builds and three runs of each."""
+    def scan(self, setups):
+        """Each is -D options and flags of g++-12."""
         self.need("g++-12")
-        setups = {}
-        for name, (kernel, a, b, _) in PAIRS.items():
-            setups[name + "_a"] = f"-D{kernel} {a}"
-            setups[name + "_b"] = f"-D{kernel} {b}"
-        setups["same_base"] = "-DSCALE -O2"
-        for i, flag in enumerate(SAME):
-            setups[f"same_{i}"] = f"-DSCALE -O2 {flag}"
         (self.folder / "planted.cc").write_text(PLANTED)
         lines = "\n".join(f'{name} = {{ cc = "g++-12", flags = "{flags}" }}'
                           for name, flags in setups.items())
@@ -86,10 +80,14 @@ DIM = 1
 {lines}
 """)
         self.culprit("scan", "run", timeout=500)
+
+    def check_causes(self, pairs):
+        self.scan({f"{name}_{side}": f"-D{pair[0]} {flags}" for name, pair in pairs.items()
+                   for side, flags in zip("ab", pair[1:3])})
         by_place, wrong, elsewhere = 0, [], []
         marked = {text.split("// HERE: ")[1]: number
                   for number, text in enumerate(PLANTED.splitlines(), 1) if "// HERE: " in text}
-        for name, (kernel, _, _, cause) in PAIRS.items():
+        for name, (kernel, _, _, cause) in pairs.items():
             found = self.explain(name, name + "_a", name + "_b")
             causes = [one["name"] for one in found["causes"]]
             if causes[:1] != [cause]:
@@ -101,10 +99,12 @@ DIM = 1
             file, _, line = found["causes"][0]["place"].rpartition(":") if causes else ("", "", "")
             if file != "planted.cc" or abs(int(line) - mark) > 3:
                 elsewhere.append((name, file, line))
-        for i in range(len(SAME)):
-            with self.subTest(flag=SAME[i]):
-                found = self.explain("same", f"same_{i}", "same_base")
-                self.assertEqual((found["causes"], found["events"]), ([], []))
+        self.assertEqual(wrong, [])
+        self.assertEqual(by_place, len(pairs))
+        self.assertEqual(elsewhere, [])
+
+    def test_causes_in_loops(self):
+        self.check_causes({name: pair for name, pair in PAIRS.items() if pair[3] in IN_LOOPS})
         said = self.explain("remarks", "alias_check_a", "alias_check_b")
         self.assertIn("loop versioned for vectorization because of possible aliasing",
                       [one["text"] for one in said["remarks_a"]])
@@ -113,9 +113,17 @@ DIM = 1
         self.assertIn("possible aliasing", " ".join(text.split()))
         # The vector loop is in both, side by side.
         self.assertRegex(text, r"mulpd .*\|.* mulpd")
-        self.assertEqual(wrong, [])
-        self.assertEqual(by_place, len(PAIRS))
-        self.assertEqual(elsewhere, [])
+
+    def test_other_causes(self):
+        self.check_causes({name: pair for name, pair in PAIRS.items() if pair[3] not in IN_LOOPS})
+
+    def test_no_causes(self):
+        self.scan({"base": "-DSCALE -O2"} |
+                  {f"same_{i}": f"-DSCALE -O2 {flag}" for i, flag in enumerate(SAME)})
+        for i, flag in enumerate(SAME):
+            with self.subTest(flag=flag):
+                found = self.explain("same", f"same_{i}", "base")
+                self.assertEqual((found["causes"], found["events"]), ([], []))
 
 
 if __name__ == "__main__":
