@@ -39,7 +39,7 @@ struct CellName {
 
   /// "vecadd gcc12_O2 5": what people type and read.
   [[nodiscard]] std::string text() const {
-    std::string out = program + " " + setup;
+    std::string out = program + (setup.empty() ? "" : " " + setup);
     for (const Variable& parameter : parameters) out += " " + parameter.value;
     return out;
   }
