@@ -10,8 +10,8 @@ lines which kind of advice names it, and marks the lines to touch ("// here"). P
   expected, first    the kind that the file says; that of the first piece of advice ("kind": agree)
   lines              the piece of the expected kind that saves most touches a marked line
   promised, measured what that piece saves at most; 1 - after/before of CPU time (medians of runs that take
-                     turns, as many times as long as a simulated one that start-up does not matter);
-                     "gain": they differ by at most 10 points or 30 %
+                     turns and last a second at least, so that start-up does not matter); "gain": they
+                     differ by at most 10 points or 30 %
 """
 import argparse
 import json

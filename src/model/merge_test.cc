@@ -44,6 +44,25 @@ TEST(MergeHistograms, LeavesOutWhatIsZero) {
   EXPECT_TRUE(merge_histograms({one_cell(1, 0, 0)}, kSampled).empty());
 }
 
+/// Event 0 is counted, event 1 sampled; the second image has the sampled one alone.
+TEST(GroupHistograms, ColumnsHaveWhatTheirEventsHave) {
+  const auto row = [](uint32_t image, uint64_t offset, uint32_t event, uint64_t samples,
+                      uint64_t value) {
+    return HistogramRow{
+        ContextId(0u), {ImageId(image), FileOffset(offset)}, {EventId(event), samples, value, 0}};
+  };
+  const std::vector<Histogram> grouped = group_histograms(
+      {row(0, 5, 0, 0, 70), row(0, 9, 0, 0, 80), row(0, 9, 1, 2, 200), row(1, 3, 1, 1, 100)});
+  ASSERT_EQ(grouped.size(), 2u);
+  const std::vector<EventColumn> both = {{EventId(0u), {}, {70, 80}, {}},
+                                         {EventId(1u), {0, 2}, {0, 200}, {}}};
+  EXPECT_EQ(grouped[0].columns, both);
+  EXPECT_EQ(grouped[0].columns[0].samples_at(1), 0u);
+  const std::vector<EventColumn> one = {{EventId(1u), {1}, {100}, {}}};
+  EXPECT_EQ(grouped[1].columns, one);
+  EXPECT_EQ(grouped[1].offsets, std::vector{FileOffset(3)});
+}
+
 TEST(MergeHistograms, SaturatesInsteadOfWrapping) {
   constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
   const auto merged = merge_histograms({one_cell(1, 1, kMax), one_cell(1, 1, 5)}, kCounted);

@@ -1,6 +1,12 @@
 #include "scan/run/float_status.h"
 
+#include <elf.h>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <string>
+#include <sys/stat.h>
+
+#include "base/file.h"
 
 namespace culprit::scan {
 namespace {
@@ -20,6 +26,18 @@ TEST(FloatStatus, WhatCannotBeRunOrFailsIsAnError) {
   const auto failed = watch_float_events({"sh", "-c", "exit 3"}, kLimitNs);
   ASSERT_FALSE(failed);
   EXPECT_FALSE(watch_float_events({"sh", "-c", "kill -9 $$"}, kLimitNs));
+}
+
+/// Such a file was read by the shell, which made what stands behind its ">".
+TEST(FloatStatus, AProgramForAnotherMachineIsNotRun) {
+  const Result<TemporaryFolder> folder = TemporaryFolder::make();
+  ASSERT_TRUE(folder) << folder.error().message;
+  const std::string program = folder->path() + "/program";
+  const std::string made = folder->path() + "/made";
+  std::ofstream(program) << ELFMAG << "\n>" << made << "\n";
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  EXPECT_FALSE(watch_float_events({program}, kLimitNs));
+  EXPECT_FALSE(file_exists(made));
 }
 
 TEST(FloatStatus, WhatDoesNotEndIsEnded) {
