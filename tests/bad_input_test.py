@@ -146,6 +146,18 @@ class BadInput(CulpritTest):
         self.fails(["record", "--", "./text"], 126, "not executable")
         self.assertFalse((self.folder / "profile.culprit").exists())
 
+    def test_what_the_kernel_does_not_execute(self):
+        """The shell would: it makes what is behind the ">" of a program for another machine."""
+        (self.folder / "foreign").write_bytes(b"\x7fELF\n>made\n")
+        (self.folder / "orphan").write_text("#!/no/such/interpreter\n")
+        for name in "foreign", "orphan":
+            (self.folder / name).chmod(0o755)
+        for command in ["record"], ["record", "--engine", "timer"], ["stat", "-e", "task-clock"]:
+            self.fails([*command, "--", "./foreign"], 126, "no program for this machine")
+            self.fails([*command, "--", "./orphan"], 126, "No such file or directory")
+        self.assertFalse((self.folder / "made").exists())
+        self.assertFalse((self.folder / "profile.culprit").exists())
+
     def test_processes_that_do_not_exist(self):
         self.fails(["record", "-p", "4194000"], 125, "4194000")
 

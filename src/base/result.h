@@ -29,6 +29,7 @@ enum class ErrorKind : uint8_t {
   bad_input,     // what the user or a program asked for cannot be meant
   damaged,       // a file that does not keep to its format
   out_of_space,  // a full disk, a quota, a limit on the size of files
+  cannot_run,    // a program that the kernel does not execute
 };
 
 /// Why the world is wrong. One sentence (or a few lines) for the user, without

@@ -342,7 +342,7 @@ int record_into_file(const RecordCommand& command, ScratchFolder* scratch) {
     } else {
       print_message(fmt::format("what was recorded before is in {}", printable(command.output)));
     }
-    return fail(recording.error(), kOurFailure);
+    return fail(recording.error(), status_of(recording.error()));
   }
 
   if (const Result<void> done = finish(command, *output, *std::move(writer), *recording, amount);

@@ -14,6 +14,11 @@ inline constexpr int kOurFailure = 125;
 inline constexpr int kCannotRun = 126;
 inline constexpr int kNotFound = 127;
 
+/// Of a recording or a count that failed.
+inline int status_of(const Error& error) {
+  return error.kind == ErrorKind::cannot_run ? kCannotRun : kOurFailure;
+}
+
 /// Why a program cannot be run, with the status to exit with.
 struct Unrunnable {
   int status = 0;

@@ -144,7 +144,7 @@ int run(const StatCommand& command) {
     options->control = &signals;
     return count(*options, on_interval);
   }();
-  if (!counting) return fail(counting.error(), kOurFailure);
+  if (!counting) return fail(counting.error(), status_of(counting.error()));
   std::map<EventId, std::string> reasons;
   for (const RefusedEvent& refused : counting->refused) {
     reasons.emplace(EventId(refused.event), refused.reason);

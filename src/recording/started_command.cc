@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -96,12 +97,11 @@ Result<void> StartedCommand::let_go(uint64_t spin_ns) {
   int reason = 0;
   if (!read_whole(gate_.get(), &reason, sizeof reason)) return {};
   wait();
-  if (reason == ENOEXEC) {
-    return Error{"cannot run '" + name_ +
-                 "': it is no program for this machine (--engine simulate runs 64-bit programs for "
-                 "x86-64 and aarch64)"};
-  }
-  return errno_error("cannot run '" + name_ + "'", reason);
+  const std::string why = reason == ENOEXEC
+                              ? "it is no program for this machine (--engine simulate runs 64-bit "
+                                "programs for x86-64 and aarch64)"
+                              : std::strerror(reason);
+  return Error{"cannot run '" + name_ + "': " + why, ErrorKind::cannot_run};
 }
 
 bool StartedCommand::has_ended() {

@@ -74,6 +74,7 @@ int status_of(const Error& error) {
       return kBadRequest;
     case ErrorKind::damaged:
     case ErrorKind::out_of_space:
+    case ErrorKind::cannot_run:
     case ErrorKind::other:
       break;
   }
