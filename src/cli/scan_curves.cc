@@ -123,7 +123,7 @@ Result<std::string> answer_predict(const ScanCommand& command, const std::string
     return cells;
   };
   scan::Comparison comparison =
-      scan::compare_cells(history, side(from_label), side(to_label), false);
+      scan::compare_cells(history, side(from_label), side(to_label), scan::Compared::labels);
   comparison.before = from_label;
   comparison.after = to_label;
   if (command.format == Format::json) return print_comparison_json(comparison, history);

@@ -94,9 +94,11 @@ Result<bool> answer_diff(const ScanCommand& command, std::string& text) {
       return of_setups ? cell.name.setup == word && cell.label() == last : cell.label() == word;
     });
   };
-  const scan::History history{quantities, expression, open.cells, open.costs};
+  scan::History history{quantities, expression, open.cells, open.costs};
+  if (!of_setups) history.levels = scan::find_levels(history);
   scan::Comparison comparison =
-      scan::compare_cells(history, side(command.sides[0]), side(command.sides[1]), of_setups);
+      scan::compare_cells(history, side(command.sides[0]), side(command.sides[1]),
+                          of_setups ? scan::Compared::setups : scan::Compared::labels);
   comparison.before = command.sides[0];
   comparison.after = command.sides[1];
   explain_changes(open, history, command.format == Format::text ? command.limit : 0, comparison);
@@ -113,7 +115,8 @@ Result<std::string> answer_trend(const ScanCommand& command) {
   const scan::Quantities quantities = open.quantities();
   ASSIGN_OR_RETURN(const scan::Expression expression,
                    quantities.parse(command.question.expression));
-  const scan::History history{quantities, expression, open.cells, open.costs};
+  scan::History history{quantities, expression, open.cells, open.costs};
+  history.levels = scan::find_levels(history);
   const bool is_json = command.format == Format::json;
   std::vector<scan::TrendStep> steps;
   std::vector<size_t> before;
@@ -123,7 +126,7 @@ Result<std::string> answer_trend(const ScanCommand& command) {
     });
     scan::TrendStep step{label_text(label), date_of(open, now), now.size(), {}};
     if (!steps.empty()) {
-      step.comparison = scan::compare_cells(history, before, now, false);
+      step.comparison = scan::compare_cells(history, before, now, scan::Compared::steps);
       step.comparison.before = steps.back().label;
       step.comparison.after = step.label;
       explain_changes(open, history, is_json ? 0 : command.limit, step.comparison);

@@ -15,6 +15,7 @@
 #include "scan/code_pairs.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
+#include "stats/steps.h"
 
 namespace culprit::scan {
 namespace {
@@ -31,10 +32,36 @@ bool differ(const Estimate& a, const Estimate& b) {
   return std::abs(a.value - b.value) > error + 1e-9 * std::max(1.0, std::abs(a.value));
 }
 
-std::string pair_key(const CellName& name, bool of_setups) {
-  std::string key = name.program + '\0' + (of_setups ? "" : name.setup);
+std::string pair_key(const CellName& name, Compared compared) {
+  std::string key = name.program + '\0' + (compared == Compared::setups ? "" : name.setup);
   for (const Variable& one : name.parameters) key += '\0' + one.name + '\0' + one.value;
   return key;
+}
+
+struct Values {
+  Estimate from;
+  Estimate to;
+  bool differ;
+};
+
+/// nullopt: one of the cells has no value.
+std::optional<Values> compare_pair(const History& history, size_t before, size_t after,
+                                   Compared compared) {
+  std::optional<Estimate> from = value_of(history, before);
+  std::optional<Estimate> to = value_of(history, after);
+  if (!from || !to) return std::nullopt;
+  const auto old_level = history.levels.find(before);
+  const auto level = history.levels.find(after);
+  if (old_level == history.levels.end() || level == history.levels.end()) {
+    return Values{*from, *to, differ(*from, *to)};
+  }
+  if (compared == Compared::steps) {
+    return Values{old_level->second.value, level->second.value, level->second.is_first};
+  }
+  for (Estimate* one : {&*from, &*to}) {
+    one->standard_error = std::max(one->standard_error, level->second.scatter * one->value);
+  }
+  return Values{*from, *to, differ(*from, *to)};
 }
 
 /// Growth is worse: infinite from 0.
@@ -62,32 +89,68 @@ std::vector<std::string> find_labels(const std::vector<Cell>& cells) {
   return labels;
 }
 
+std::map<size_t, Level> find_levels(const History& history) {
+  std::map<std::string, size_t> order;
+  for (const std::string& label : find_labels(history.cells)) order.emplace(label, order.size());
+  std::map<std::string, std::map<size_t, size_t>> courses;  // cells by label
+  for (size_t cell = 0; cell < history.cells.size(); ++cell) {
+    const std::optional<Estimate> value = value_of(history, cell);
+    if (!value || value->value <= 0 || value->standard_error <= 0) continue;
+    courses[pair_key(history.cells[cell].name, Compared::labels)]
+           [order.at(history.cells[cell].label())] = cell;
+  }
+  std::map<size_t, Level> levels;
+  for (const auto& [key, course] : courses) {
+    std::vector<size_t> cells;
+    std::vector<double> logarithms;
+    for (const auto& [label, cell] : course) {
+      cells.push_back(cell);
+      logarithms.push_back(std::log(value_of(history, cell)->value));
+    }
+    const std::optional<double> scatter = neighbour_scatter(logarithms);
+    if (!scatter) continue;
+    std::vector<size_t> bounds = find_steps(logarithms);
+    bounds.insert(bounds.begin(), 0);
+    bounds.push_back(cells.size());
+    for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+      const auto size = static_cast<double>(bounds[i + 1] - bounds[i]);
+      double sum = 0;
+      for (size_t at = bounds[i]; at < bounds[i + 1]; ++at) sum += logarithms[at];
+      const double mean = std::exp(sum / size);
+      for (size_t at = bounds[i]; at < bounds[i + 1]; ++at) {
+        levels[cells[at]] = {
+            {mean, mean * *scatter / std::sqrt(size)}, *scatter, i > 0 && at == bounds[i]};
+      }
+    }
+  }
+  return levels;
+}
+
 Comparison compare_cells(const History& history, const std::vector<size_t>& before,
-                         const std::vector<size_t>& after, bool of_setups) {
+                         const std::vector<size_t>& after, Compared compared) {
   Comparison out;
   std::map<std::string, size_t> known;
   for (const size_t cell : before) {
-    known.emplace(pair_key(history.cells[cell].name, of_setups), cell);
+    known.emplace(pair_key(history.cells[cell].name, compared), cell);
   }
   out.unpaired = known.size();
   double logarithms = 0;
   size_t ratios = 0;
   for (const size_t cell : after) {
-    const auto partner = known.find(pair_key(history.cells[cell].name, of_setups));
+    const auto partner = known.find(pair_key(history.cells[cell].name, compared));
     if (partner == known.end()) {
       ++out.unpaired;
       continue;
     }
-    const std::optional<Estimate> from = value_of(history, partner->second);
-    const std::optional<Estimate> to = value_of(history, cell);
-    if (!from || !to) continue;
+    const std::optional<Values> values = compare_pair(history, partner->second, cell, compared);
+    if (!values) continue;
     --out.unpaired;
-    if (from->value > 0 && to->value > 0) {
-      logarithms += std::log(to->value / from->value);
+    if (values->from.value > 0 && values->to.value > 0) {
+      logarithms += std::log(values->to.value / values->from.value);
       ++ratios;
     }
-    if (differ(*from, *to)) {
-      out.changes.push_back({partner->second, cell, *from, *to});
+    if (values->differ) {
+      out.changes.push_back({partner->second, cell, values->from, values->to});
     } else {
       ++out.equal;
     }
@@ -135,6 +198,20 @@ namespace {
 std::string heading_of(const History& history) {
   return provenance_mark(history.quantities.provenance(history.expression)) +
          history.quantities.title(history.expression);
+}
+
+/// Whether times of two measurements are said to differ by the errors of each alone.
+bool is_of_one_measurement(const Comparison& comparison, const History& history) {
+  return std::any_of(comparison.changes.begin(), comparison.changes.end(), [&](const Change& one) {
+    return one.to.standard_error > 0 && !history.levels.contains(one.after);
+  });
+}
+
+std::string tell_one_measurement() {
+  return fmt::format(
+      "Errors are those of one measurement: what the machine does between two is known from {}\n"
+      "labels on.\n",
+      kLeastSeries);
 }
 
 /// How many cells changed, and which.
@@ -205,7 +282,8 @@ std::string print_comparison(const Comparison& comparison, const History& histor
                              const TextStyle& style) {
   return fmt::format("{}\nA  {}\nB  {}\n\n", heading_of(history), printable(comparison.before),
                      printable(comparison.after)) +
-         print_changes(comparison, history, limit, style);
+         print_changes(comparison, history, limit, style) +
+         (is_of_one_measurement(comparison, history) ? "\n" + tell_one_measurement() : "");
 }
 
 std::string print_comparison_json(const Comparison& comparison, const History& history) {
@@ -242,6 +320,11 @@ std::string print_trend(const std::vector<TrendStep>& steps, const History& hist
     }
   }
   tell_quiet();
+  if (std::any_of(steps.begin(), steps.end(), [&](const TrendStep& step) {
+        return is_of_one_measurement(step.comparison, history);
+      })) {
+    out += "\n" + tell_one_measurement();
+  }
   return out;
 }
 

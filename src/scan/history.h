@@ -3,6 +3,7 @@
 // Cells before and after: two setups, or the scan of two labels (versions of the source, dates).
 // What has become better or worse, where, and why.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,18 +35,36 @@ struct Comparison {
   double mean_ratio = 1;        // geometric mean of after / before, of cells with values above 0
 };
 
-/// All that the cells of a file are compared by. All must outlive it.
+/// Of a cell that many labels measured (stats/steps.h): the errors of one measurement do not have
+/// what the machine does between two.
+struct Level {
+  Estimate value;         // the geometric mean of the labels from one step to the next
+  double scatter = 0;     // standard deviation of one label's value, as a part of it
+  bool is_first = false;  // the label at which the level changed
+};
+
+/// All that the cells of a file are compared by. What it refers to must outlive it.
 struct History {
   const Quantities& quantities;
   const Expression& expression;
   const std::vector<Cell>& cells;
   const std::vector<std::optional<CellCosts>>& costs;
+  std::map<size_t, Level> levels = {};  // of cells, as find_levels() has them; else of none
 };
 
-/// Two cells are of one pair that differ in nothing but their setups (`of_setups`) or labels.
+/// Of cells whose values are estimates above 0 (measured time) under kLeastSeries labels or more.
+std::map<size_t, Level> find_levels(const History& history);
+
+/// What two cells of a pair differ in, beside what they were measured for.
+enum class Compared {
+  setups,
+  labels,
+  steps,  // labels, one after the other: with a level, they differ where it changes
+};
+
 /// Functions and causes are not looked for.
 Comparison compare_cells(const History& history, const std::vector<size_t>& before,
-                         const std::vector<size_t>& after, bool of_setups);
+                         const std::vector<size_t>& after, Compared compared);
 
 /// Finds the function and the cause of a change.
 void explain_change(const History& history, CodeIndex& code, Change& change);
