@@ -129,6 +129,7 @@ std::map<size_t, Level> find_levels(const History& history) {
 Comparison compare_cells(const History& history, const std::vector<size_t>& before,
                          const std::vector<size_t>& after, Compared compared) {
   Comparison out;
+  out.compared = compared;
   std::map<std::string, size_t> known;
   for (const size_t cell : before) {
     known.emplace(pair_key(history.cells[cell].name, compared), cell);
@@ -200,8 +201,9 @@ std::string heading_of(const History& history) {
          history.quantities.title(history.expression);
 }
 
-/// Whether times of two measurements are said to differ by the errors of each alone.
+/// Whether times of two labels are said to differ by the errors of each alone.
 bool is_of_one_measurement(const Comparison& comparison, const History& history) {
+  if (comparison.compared == Compared::setups) return false;  // more labels tell nothing of them
   return std::any_of(comparison.changes.begin(), comparison.changes.end(), [&](const Change& one) {
     return one.to.standard_error > 0 && !history.levels.contains(one.after);
   });

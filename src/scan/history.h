@@ -26,7 +26,15 @@ struct Change {
   std::string cause = {};     // "rolled at kernel.cc:12"; "" if none stands out
 };
 
+/// What two cells of a pair differ in, beside what they were measured for.
+enum class Compared {
+  setups,
+  labels,
+  steps,  // labels, one after the other: with a level, they differ where it changes
+};
+
 struct Comparison {
+  Compared compared = Compared::labels;
   std::string before;  // what the sides are called
   std::string after;
   std::vector<Change> changes;  // the worst first: values are costs
@@ -54,13 +62,6 @@ struct History {
 
 /// Of cells whose values are estimates above 0 (measured time) under kLeastSeries labels or more.
 std::map<size_t, Level> find_levels(const History& history);
-
-/// What two cells of a pair differ in, beside what they were measured for.
-enum class Compared {
-  setups,
-  labels,
-  steps,  // labels, one after the other: with a level, they differ where it changes
-};
 
 /// Functions and causes are not looked for.
 Comparison compare_cells(const History& history, const std::vector<size_t>& before,

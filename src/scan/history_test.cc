@@ -72,6 +72,8 @@ TEST(History, OfFewLabelsHasErrorsOfOneMeasurementAndSaysSo) {
   Measured measured(values, 0.05);
   EXPECT_EQ(measured.changes(Compared::steps).size(), 6U);
   EXPECT_NE(measured.text.find("Errors are those of one measurement"), std::string::npos);
+  measured.changes(Compared::setups);
+  EXPECT_EQ(measured.text.find("one measurement"), std::string::npos);
 }
 
 TEST(History, OfExactCountsChangesWithEachCount) {
