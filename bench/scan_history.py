@@ -4,7 +4,7 @@ or one of 5 % in time.
 
     bench/scan_history.py            counts
     bench/scan_history.py --time [N] N builds (30) of the same counts, each timed within 1 %: one
-                                     has slower instructions from then on; 10 s a build
+                                     has slower instructions from then on; some seconds a build
 
 Each build is measured under a label of its own (`scan run --label`). All builds differ in their
 text. Of counts, `scan diff` of each build with the one before must find what is planted, with the

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -15,6 +16,7 @@
 #include "scan/code_pairs.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
+#include "stats/robust.h"
 #include "stats/steps.h"
 
 namespace culprit::scan {
@@ -26,10 +28,12 @@ std::optional<Estimate> value_of(const History& history, size_t cell) {
                                      costs ? &*costs : nullptr);
 }
 
+constexpr double kRoundedWithin = 1e-9;  // as a part of a value
+
 /// More than chance and rounding make.
 bool differ(const Estimate& a, const Estimate& b) {
   const double error = kNormal95 * std::hypot(a.standard_error, b.standard_error);
-  return std::abs(a.value - b.value) > error + 1e-9 * std::max(1.0, std::abs(a.value));
+  return std::abs(a.value - b.value) > error + kRoundedWithin * std::max(1.0, std::abs(a.value));
 }
 
 std::string pair_key(const CellName& name, Compared compared) {
@@ -90,37 +94,47 @@ std::vector<std::string> find_labels(const std::vector<Cell>& cells) {
 }
 
 std::map<size_t, Level> find_levels(const History& history) {
+  if (history.quantities.provenance(history.expression) != Provenance::sampled) return {};
+  const std::vector<std::string> labels = find_labels(history.cells);
   std::map<std::string, size_t> order;
-  for (const std::string& label : find_labels(history.cells)) order.emplace(label, order.size());
-  std::map<std::string, std::map<size_t, size_t>> courses;  // cells by label
+  for (const std::string& label : labels) order.emplace(label, order.size());
+  struct Course {  // by label
+    std::map<size_t, size_t> cells;
+    std::map<size_t, Estimate> values;
+  };
+  std::map<std::string, Course> courses;
   for (size_t cell = 0; cell < history.cells.size(); ++cell) {
     const std::optional<Estimate> value = value_of(history, cell);
-    if (!value || value->value <= 0 || value->standard_error <= 0) continue;
-    courses[pair_key(history.cells[cell].name, Compared::labels)]
-           [order.at(history.cells[cell].label())] = cell;
+    if (!value || value->value <= 0) continue;
+    Course& course = courses[pair_key(history.cells[cell].name, Compared::labels)];
+    const size_t label = order.at(history.cells[cell].label());
+    course.cells[label] = cell;
+    course.values[label] = *value;
   }
   std::map<size_t, Level> levels;
   for (const auto& [key, course] : courses) {
-    std::vector<size_t> cells;
     std::vector<double> logarithms;
-    for (const auto& [label, cell] : course) {
-      cells.push_back(cell);
-      logarithms.push_back(std::log(value_of(history, cell)->value));
+    std::vector<double> errors;  // of one measurement, as parts of it
+    for (const auto& [label, value] : course.values) {
+      logarithms.push_back(std::log(value.value));
+      errors.push_back(value.standard_error / value.value);
     }
-    const std::optional<double> scatter = neighbour_scatter(logarithms);
-    if (!scatter) continue;
-    std::vector<size_t> bounds = find_steps(logarithms);
-    bounds.insert(bounds.begin(), 0);
-    bounds.push_back(cells.size());
-    for (size_t i = 0; i + 1 < bounds.size(); ++i) {
-      const auto size = static_cast<double>(bounds[i + 1] - bounds[i]);
-      double sum = 0;
-      for (size_t at = bounds[i]; at < bounds[i + 1]; ++at) sum += logarithms[at];
-      const double mean = std::exp(sum / size);
-      for (size_t at = bounds[i]; at < bounds[i + 1]; ++at) {
-        levels[cells[at]] = {
-            {mean, mean * *scatter / std::sqrt(size)}, *scatter, i > 0 && at == bounds[i]};
+    const std::optional<double> between = neighbour_scatter(logarithms);
+    if (!between) continue;
+    const double scatter = std::max({*between, compute_median(errors), kRoundedWithin});
+    std::vector<size_t> bounds = find_steps(logarithms, scatter);
+    bounds.push_back(logarithms.size());
+    auto cell = course.cells.begin();
+    size_t first = 0;
+    for (const size_t end : bounds) {
+      const auto size = static_cast<double>(end - first);
+      const double mean = std::exp(
+          std::accumulate(logarithms.begin() + first, logarithms.begin() + end, 0.0) / size);
+      const Estimate level{mean, mean * scatter / std::sqrt(size)};
+      for (size_t at = first; at < end; ++at, ++cell) {
+        levels[cell->second] = {level, scatter, at > 0 && at == first};
       }
+      first = end;
     }
   }
   return levels;
@@ -203,10 +217,10 @@ std::string heading_of(const History& history) {
 
 /// Whether times of two labels are said to differ by the errors of each alone.
 bool is_of_one_measurement(const Comparison& comparison, const History& history) {
-  if (comparison.compared == Compared::setups) return false;  // more labels tell nothing of them
-  return std::any_of(comparison.changes.begin(), comparison.changes.end(), [&](const Change& one) {
-    return one.to.standard_error > 0 && !history.levels.contains(one.after);
-  });
+  if (comparison.compared == Compared::setups) return false;  // these are timed in turns
+  return history.quantities.provenance(history.expression) == Provenance::sampled &&
+         std::any_of(comparison.changes.begin(), comparison.changes.end(),
+                     [&](const Change& one) { return !history.levels.contains(one.after); });
 }
 
 std::string tell_one_measurement() {

@@ -60,7 +60,7 @@ struct History {
   std::map<size_t, Level> levels = {};  // of cells, as find_levels() has them; else of none
 };
 
-/// Of cells whose values are estimates above 0 (measured time) under kLeastSeries labels or more.
+/// Of cells that kLeastSeries labels or more have, if the values are measured times.
 std::map<size_t, Level> find_levels(const History& history);
 
 /// Functions and causes are not looked for.

@@ -1,18 +1,22 @@
 #include "scan/history.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
+
+#include "scan/timing.h"
 
 namespace culprit::scan {
 namespace {
 
-/// One kernel, measured under a label for each value, with the error of each measurement.
+/// One kernel under a label for each value: its times [ns], or its instructions.
 struct Measured {
+  std::string expression;
   Profile profile;
   std::vector<Cell> cells;
   std::vector<std::optional<CellCosts>> costs;
   std::vector<Preset> presets;
 
-  Measured(const std::vector<double>& values, double error) {
+  Measured(std::string_view of, const std::vector<double>& values) : expression(of) {
     Event event;
     event.name = profile.strings.intern("instructions");
     profile.events.push_back(event);
@@ -22,19 +26,29 @@ struct Measured {
       cell.first = RunId{static_cast<uint32_t>(i)};
       cell.details[std::string(kStatusLabel)] = kMeasured;
       cell.details[std::string(kHistoryLabel)] = "v" + std::to_string(i);
+      cell.details[std::string(kTimingLabel)] = write_timing(within_a_tenth(values[i]));
       cells.push_back(cell);
       CellCosts cost;
-      cost.totals = {{values[i], error}};
+      cost.totals = {{values[i], 0}};
       costs.push_back(cost);
     }
+  }
+
+  /// Six pairs: their median has the interval +-0.1.
+  static PairedTimes within_a_tenth(double ns) {
+    PairedTimes times{1000, 8000, {}};
+    for (const double error : {-0.1, 0.0, 0.0, 0.0, 0.0, 0.1}) {
+      times.pairs.push_back({0, static_cast<uint64_t>(std::llround(7000 * (ns + error)))});
+    }
+    return times;
   }
 
   /// The labels at which something differs from the label before, and what printing it says.
   std::vector<size_t> changes(Compared compared) {
     const Quantities quantities(profile, cells, presets);
-    const Result<Expression> expression = quantities.parse("instructions");
-    if (!expression) return {SIZE_MAX};
-    History history{quantities, *expression, cells, costs};
+    const Result<Expression> parsed = quantities.parse(expression);
+    if (!parsed) return {SIZE_MAX};
+    History history{quantities, *parsed, cells, costs};
     history.levels = find_levels(history);
     std::vector<size_t> found;
     for (size_t i = 1; i < cells.size(); ++i) {
@@ -50,7 +64,7 @@ struct Measured {
   std::string text = {};
 };
 
-/// 99 and 101 in turns, from the 12th of 20 on a tenth more: by itself each is measured within 0.1.
+/// 99 and 101 in turns, from v12 of 20 on a tenth more.
 std::vector<double> scattered() {
   std::vector<double> values;
   for (size_t i = 0; i < 20; ++i) values.push_back((i % 2 == 0 ? 99 : 101) * (i < 12 ? 1 : 1.1));
@@ -58,7 +72,7 @@ std::vector<double> scattered() {
 }
 
 TEST(History, KnowsWhatTheMachineDoesBetweenMeasurements) {
-  Measured measured(scattered(), 0.05);
+  Measured measured(kTime, scattered());
   EXPECT_EQ(measured.changes(Compared::labels), std::vector<size_t>{12});
   EXPECT_EQ(measured.changes(Compared::steps), std::vector<size_t>{12});
   EXPECT_NEAR(measured.last.from.value, 100, 0.01);  // levels, not single labels
@@ -69,7 +83,7 @@ TEST(History, KnowsWhatTheMachineDoesBetweenMeasurements) {
 TEST(History, OfFewLabelsHasErrorsOfOneMeasurementAndSaysSo) {
   std::vector<double> values = scattered();
   values.resize(7);
-  Measured measured(values, 0.05);
+  Measured measured(kTime, values);
   EXPECT_EQ(measured.changes(Compared::steps).size(), 6U);
   EXPECT_NE(measured.text.find("Errors are those of one measurement"), std::string::npos);
   measured.changes(Compared::setups);
@@ -79,7 +93,7 @@ TEST(History, OfFewLabelsHasErrorsOfOneMeasurementAndSaysSo) {
 TEST(History, OfExactCountsChangesWithEachCount) {
   std::vector<double> values(20, 100.0);
   values[9] = 101;
-  Measured measured(values, 0);
+  Measured measured("instructions", values);
   EXPECT_EQ(measured.changes(Compared::steps), (std::vector<size_t>{9, 10}));
   EXPECT_EQ(measured.text.find("one measurement"), std::string::npos);
 }

@@ -46,7 +46,6 @@ double compute_median(std::span<const double> values) {
 }
 
 double estimate_deviation(std::span<const double> values) {
-  constexpr double kNormalConsistency = 1.482602218505602;
   const double median = compute_median(values);
   std::vector<double> distances;
   distances.reserve(values.size());

@@ -19,6 +19,9 @@ double compute_quantile(std::span<const double> values, double p);
 /// The middle value; the mean of both middle ones if their number is even.
 double compute_median(std::span<const double> values);
 
+/// Half of normal values lie within 1 / this of their standard deviation.
+inline constexpr double kNormalConsistency = 1.482602218505602;
+
 /// Median of the distances from the median, times 1.4826: for normal values it estimates
 /// their standard deviation.
 /// Units:  those of the values

@@ -54,18 +54,15 @@ std::optional<double> neighbour_scatter(std::span<const double> series) {
     }
     greatest = std::max(greatest, compute_median(distances));
   }
-  // Half of normal values lie within 0.6745 of their deviation, which is that of a difference.
-  return greatest * 1.4826 / std::sqrt(2.0);
+  return greatest * kNormalConsistency / std::sqrt(2.0);  // a difference has that of both
 }
 
-std::vector<size_t> find_steps(std::span<const double> series) {
-  const std::optional<double> scatter = neighbour_scatter(series);
-  if (!scatter) return {};
-  const double size = static_cast<double>(series.size() - 1);
-  // Equal values scatter, too: by what doubles round.
+std::vector<size_t> find_steps(std::span<const double> series, double scatter) {
+  if (series.size() < 2) return {};
   // A median knows the scatter less well than so many degrees of freedom would, which the bound
   // over splits that are much alike makes up for: steps_test.cc counts.
-  Search search{std::max(*scatter, 1e-12), size, 0.05 / size};
+  const double splits = static_cast<double>(series.size() - 1);
+  Search search{scatter, splits, 0.05 / splits};
   search.split(series, 0);
   return search.steps;
 }

@@ -24,12 +24,11 @@ std::optional<double> neighbour_scatter(std::span<const double> series);
 
 /// Where the level changes: values from such a place on are of another one than those before it,
 /// up to the next. The split with the greatest Student's t, again in both parts.
-/// Units:  indices, ascending, from 1 on; none for fewer than kLeastSeries values
+/// Units:  `scatter`, above 0: that of neighbour_scatter(); indices, ascending, from 1 on
 /// Errors: in a series without a step one is found in at most 5 %, if neighbours are independent; a
 ///         drift can pass for one
-/// Source: A. Scott, M. Knott, A cluster analysis method, Biometrics 30 (1974): binary
-/// segmentation;
-///         Bonferroni's bound over all splits
-std::vector<size_t> find_steps(std::span<const double> series);
+/// Source: A. Scott, M. Knott, A cluster analysis method, Biometrics 30 (1974), binary
+///         segmentation; Bonferroni's bound over all splits
+std::vector<size_t> find_steps(std::span<const double> series, double scatter);
 
 }  // namespace culprit
