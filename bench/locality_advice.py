@@ -70,7 +70,7 @@ def measure(pair, folder, runs):
 
 def ask(culprit, machine, pair, folder):
     profile = folder / f"{pair['name']}.culprit"
-    output_of(culprit, "record", "-q", "--engine", "simulate", "--locality", "all", "--machine", machine,
+    output_of(culprit, "record", "-q", "--locality", "all", "--machine", machine,
               *pair["options"], "-o", profile, "--", folder / f"{pair['name']}.before")
     return json.loads(output_of(culprit, "locality", "--format", "json", profile))["advice"]
 

@@ -113,7 +113,7 @@ def main():
                 continue
             record = [culprit, "record", "-q", "-o", folder / "profile", "--engine", "simulate",
                       "--locality", options.locality]
-            ways = {"native": words, "without": [*record, "--", *words],
+            ways = {"native": words, "without": [*record, "--objects", "none", "--", *words],
                     "with": [*record, "--objects", "site", "--", *words]}
             taken = {way: [] for way in ways}
             for _ in range(options.runs):

@@ -62,8 +62,8 @@ def list_work(folder, profile, has_perf):
     work["record, 1 s"] = [*record, "--engine", "timer", "--", loop, "400000000"]
     work["simulate, counts"] = [*simulate, "--machine", "none", "--", loop, "2000000"]
     work["simulate, zen4"] = [*simulate, "--machine", "zen4", "--", loop, "2000000"]
-    work["simulate, zen4, locality"] = [*simulate, "--machine", "zen4", "--locality", "all", "--",
-                                        loop, "1000000"]
+    work["simulate, zen4, locality"] = [*simulate, "--machine", "zen4", "--locality", "all",
+                                        "--objects", "site", "--", loop, "1000000"]
     if has_perf:
         work["import"] = ["import", "-o", "made.culprit", "perf.data"]
     return work

@@ -339,4 +339,16 @@ class Lines(CulpritTest):
         wrong = self.culprit("locality", path, status=1).stderr
         self.assertIn("--locality all", wrong)
         wrong = self.culprit("data", path, status=1).stderr
-        self.assertIn("--objects", wrong)
+        self.assertIn("culprit record --locality all PROGRAM", wrong)
+
+    def test_implies_data_objects_and_measured_time(self):
+        path, _ = self.record("-q", "--locality", "l1", "--machine", "small-core", "--", self.program,
+                              "stride", "64", "100")
+        rows = json.loads(self.culprit("data", path, "--format", "json").stdout)["rows"]
+        self.assertTrue(any(row["name"].startswith("at: pages") for row in rows), rows)
+        names = {event["name"] for event in
+                 json.loads(self.culprit("report", path, "--format", "json").stdout)["events"]}
+        self.assertLessEqual({"cpu-clock", "instructions"}, names)
+        path, _ = self.record("-q", "--engine", "simulate", "--locality", "l1", "--objects", "none",
+                              "--machine", "small-core", "--", self.program, "stride", "64", "100")
+        self.assertIn("no data objects", self.culprit("data", path, status=1).stderr)

@@ -121,7 +121,7 @@ class MatrixVector(ObjectsTest):
             profile = self.simulate(self.program, "--machine", "small-core", "--deterministic",
                                     "--locality", "all", *options)
             return {event["name"]: event["total"] for event in self.report(profile)["events"]}
-        self.assertEqual(totals("--objects", "site"), totals())
+        self.assertEqual(totals("--objects", "site"), totals("--objects", "none"))
 
     def test_a_range_that_is_nowhere_is_said(self):
         profile = self.simulate(self.program, "--range", "absent", "--machine", "none")

@@ -123,8 +123,8 @@ class TimeAlone(Browser):
         self.assertEqual(found[2], ["culprit record --engine timer+simulate PROGRAM"])
         self.assertEqual([texts[0] for texts in found[4::2]],
                          ["culprit record -g PROGRAM",
-                          "culprit record --engine simulate --locality all --objects site PROGRAM",
-                          "culprit record --engine simulate --locality all PROGRAM",
+                          "culprit record --locality all PROGRAM",
+                          "culprit record --locality all PROGRAM",
                           "culprit record --regions PROGRAM"])
 
 

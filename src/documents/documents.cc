@@ -54,9 +54,9 @@ constexpr Offered kOffered[] = {
      [](const Profile& profile) {
        return profile.objects.size() > 1 && !find_sampled_data(profile, {});
      },
-     "culprit record --engine simulate --locality all --objects site PROGRAM"},
+     "culprit record --locality all PROGRAM"},
     {"locality", [](const Profile& profile) { return !profile.tenures.empty(); },
-     "culprit record --engine simulate --locality all PROGRAM"},
+     "culprit record --locality all PROGRAM"},
     {"regions", [](const Profile& profile) { return !profile.region_values.empty(); },
      "culprit record --regions PROGRAM"},
     {"timeline", has_times, "culprit record PROGRAM"},

@@ -16,12 +16,14 @@ using Candidate = AdviceContext::Candidate;
 /// The most worth first; what saves in the same loops as an earlier one says so.
 std::vector<LocalityAdvice> choose(std::vector<Candidate> found) {
   // Blocking changes most of the code, and may be forbidden by what depends on what: it comes
-  // first only where it promises twice as much. Padding leaves the code as it is.
+  // first only where it promises twice as much. Padding leaves the code as it is. So does what the
+  // model has too little time for, whose gain is the least known.
   const auto worth = [](const Candidate& one) {
     constexpr double kEasy = 1.1;
     const bool is_hard = one.advice.kind == AdviceKind::block_loops;
     const bool is_easy = one.advice.kind == AdviceKind::pad_arrays;
-    return one.advice.saved_cycles * (is_hard ? 0.5 : is_easy ? kEasy : 1);
+    const double by_kind = is_hard ? 0.5 : is_easy ? kEasy : 1;
+    return one.advice.saved_cycles * by_kind * (one.fits ? 1 : 0.5);
   };
   std::stable_sort(found.begin(), found.end(),
                    [&](const Candidate& a, const Candidate& b) { return worth(a) > worth(b); });
@@ -49,8 +51,8 @@ const char* advice_word(AdviceKind kind) {
 }
 
 std::vector<LocalityAdvice> make_locality_advice(const Profile& profile, CodeIndex& code,
-                                                 const Caches& caches, const UseEvents& events) {
-  AdviceContext context(profile, code, caches, events);
+                                                 const Caches& caches, LoopScales& scales) {
+  AdviceContext context(profile, code, caches, scales);
   if (!(context.facts().total.all > 0)) return {};
   advise_on_loops(context);
   advise_on_objects(context);

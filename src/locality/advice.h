@@ -9,6 +9,7 @@
 //     saved = waits for L2 x (refetches of L1D that L2 had / lines that L2 had) + ... level by
 //     level
 //
+// and, beside a measured run, times what the loop took for a cycle that the model has of it.
 // Pieces of advice may save the same cycles; the later one then names the earlier.
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 #include "attribute/code_index.h"
 #include "locality/caches.h"
-#include "locality/use.h"
+#include "locality/loop_scales.h"
 #include "model/profile.h"
 
 namespace culprit {
@@ -55,6 +56,6 @@ inline constexpr double kLeastGain = 0.02;
 /// Units:  modelled cycles [cycles] -> share [0 to 1]
 /// Errors: an upper end: what else would be waited for instead is not known
 std::vector<LocalityAdvice> make_locality_advice(const Profile& profile, CodeIndex& code,
-                                                 const Caches& caches, const UseEvents& events);
+                                                 const Caches& caches, LoopScales& scales);
 
 }  // namespace culprit

@@ -13,30 +13,12 @@ std::string format_part(double part, double whole) {
 }
 
 AdviceContext::AdviceContext(const Profile& profile, CodeIndex& code, const Caches& caches,
-                             const UseEvents& events)
+                             LoopScales& scales)
     : code_(code),
       caches_(caches),
-      events_(events),
+      scales_(scales),
       events_of_data_(find_use_events(profile, false)),
-      facts_(profile, code, events) {
-  find_function_scales();
-}
-
-void AdviceContext::find_function_scales() {
-  if (events_.cost != UseEvents::Cost::measured) return;
-  for (uint32_t row = 0; row < facts_.by_loop.size(); ++row) {
-    by_function_[facts_.loops.row(row).function] += facts_.by_loop[row].waits;
-  }
-  measured_total_ = to_cycles(facts_.total.measured);
-}
-
-double AdviceContext::scale_of(uint32_t loop) const {
-  if (events_.cost != UseEvents::Cost::measured) return 1;
-  constexpr double kFurthest = 4;  // beyond it the model knows nothing of this code
-  const auto found = by_function_.find(facts_.loops.row(loop).function);
-  if (found == by_function_.end() || !(found->second.all > 0)) return 1;
-  return std::min(kFurthest, to_cycles(found->second.measured) / found->second.all);
-}
+      facts_(profile, code, scales) {}
 
 std::array<LinesIn, kDataLevels> AdviceContext::lines_in(const Use& use,
                                                          const Refetches& refetched) {
@@ -104,10 +86,17 @@ bool AdviceContext::has_lines(uint32_t loop) const {
                      [&](const auto& entry) { return facts_.lines.spot(entry.first).line != 0; });
 }
 
-void AdviceContext::add(LocalityAdvice advice, std::set<uint32_t> loops) {
+void AdviceContext::add(LocalityAdvice advice, std::set<uint32_t> loops, double scale) {
   if (!is_worth(advice.saved_cycles)) return;
   advice.share = advice.saved_cycles / all_cycles();
-  found_.push_back({std::move(advice), std::move(loops)});
+  const bool fits = scale <= kFarFromModel;
+  if (!fits) {
+    advice.reason += fmt::format(
+        " This takes {:.0f} times as long as the model has it; whether all of that is waiting for "
+        "these lines is not known.",
+        scale);
+  }
+  found_.push_back({std::move(advice), std::move(loops), fits});
 }
 
 }  // namespace culprit

@@ -26,20 +26,23 @@ class AdviceContext {
   struct Candidate {
     LocalityAdvice advice;
     std::set<uint32_t> loops;  // that save by it
+    bool fits = true;          // the model has about the time that was measured
   };
 
-  AdviceContext(const Profile& profile, CodeIndex& code, const Caches& caches,
-                const UseEvents& events);
+  AdviceContext(const Profile& profile, CodeIndex& code, const Caches& caches, LoopScales& scales);
 
   [[nodiscard]] CodeIndex& code() const { return code_; }
   [[nodiscard]] const Caches& caches() const { return caches_; }
   [[nodiscard]] const AdviceFacts& facts() const { return facts_; }
-  [[nodiscard]] CodeLoops& loops() { return facts_.loops; }
+  [[nodiscard]] CodeLoops& loops() { return scales_.loops(); }
   /// Of data alone.
   [[nodiscard]] const UseEvents& events_of_data() const { return events_of_data_; }
 
-  /// Measured cycles for a modelled one of a loop: the model is not equally good everywhere.
-  [[nodiscard]] double scale_of(uint32_t loop) const;
+  /// Measured cycles for a modelled one.
+  [[nodiscard]] double scale_of(uint32_t loop) const { return scales_.of(loop); }
+  [[nodiscard]] double scale_of(const GroupFacts& object) const {
+    return object.use.cycles > 0 ? object.use.shared / object.use.cycles : 1;
+  }
   /// Lines that a group brings in, and of them those that were there before, by level.
   [[nodiscard]] static std::array<LinesIn, kDataLevels> lines_in(const Use& use,
                                                                  const Refetches& refetched);
@@ -62,26 +65,20 @@ class AdviceContext {
   [[nodiscard]] bool is_worth(double saved_cycles) const {
     return saved_cycles / all_cycles() >= kLeastGain;
   }
-  /// Adds it, if it is worth that.
-  void add(LocalityAdvice advice, std::set<uint32_t> loops);
+  /// Adds it, if it is worth that; `scale`: by which its modelled cycles were made measured ones.
+  void add(LocalityAdvice advice, std::set<uint32_t> loops, double scale);
   [[nodiscard]] std::vector<Candidate> take() { return std::move(found_); }
 
  private:
-  void find_function_scales();
-  [[nodiscard]] double to_cycles(uint64_t measured) const {
-    return static_cast<double>(measured) * events_.cost_event.scale * events_.cost_scale;
-  }
   [[nodiscard]] double all_cycles() const {
-    return measured_total_ > 0 ? measured_total_ : facts_.total.all;
+    return scales_.are_known() ? scales_.measured_cycles() : facts_.total.all;
   }
 
   CodeIndex& code_;
   const Caches& caches_;
-  const UseEvents& events_;
+  LoopScales& scales_;
   UseEvents events_of_data_;
   AdviceFacts facts_;
-  std::map<std::string, Waits> by_function_;
-  double measured_total_ = 0;
   std::vector<Candidate> found_;
 };
 

@@ -23,14 +23,14 @@ GroupFacts& GroupFacts::operator+=(const GroupFacts& other) {
   return *this;
 }
 
-AdviceFacts::AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvents& events)
-    : loops(code), lines(code, LocalityBy::line) {
+AdviceFacts::AdviceFacts(const Profile& profile, CodeIndex& code, LoopScales& scales)
+    : loops(scales.loops()), lines(code, LocalityBy::line) {
   if (has_objects(profile)) {
     by_object.resize(profile.objects.size());
     lines_of_object.resize(profile.objects.size());
     loops_of_object.resize(profile.objects.size());
   }
-  add_counts(profile, events);
+  add_counts(profile, scales);
   add_tenures(profile);
   add_edges(profile);
   for (const auto& [pair, refetched] : refetches) {
@@ -56,7 +56,8 @@ GroupFacts* AdviceFacts::object_facts(ObjectId object) {
   return &by_object[object.value];
 }
 
-void AdviceFacts::add_counts(const Profile& profile, const UseEvents& events) {
+void AdviceFacts::add_counts(const Profile& profile, LoopScales& scales) {
+  const UseEvents events = find_use_events(profile, false);
   const WaitEvents wait_events(profile);
   std::vector<bool> are_loads;
   for (const Event& event : profile.events) {
@@ -64,7 +65,9 @@ void AdviceFacts::add_counts(const Profile& profile, const UseEvents& events) {
   }
   for (const Histogram& histogram : profile.histograms) {
     for (size_t i = 0; i < histogram.offsets.size(); ++i) {
-      GroupFacts* const loop = &by_loop[loop_of({histogram.image, histogram.offsets[i]})];
+      const uint32_t row = loop_of({histogram.image, histogram.offsets[i]});
+      const double scale = scales.of(row);
+      GroupFacts* const loop = &by_loop[row];
       GroupFacts* const object =
           i < histogram.objects.size() ? object_facts(histogram.objects[i]) : nullptr;
       for (const EventColumn& column : histogram.columns) {
@@ -75,17 +78,14 @@ void AdviceFacts::add_counts(const Profile& profile, const UseEvents& events) {
         const Event& event = profile.events[number];
         for (GroupFacts* const group : {loop, object}) {
           if (group == nullptr) continue;
-          use_internal::add_count(events, event, number, sum, group->use);
+          use_internal::add_count(events, event, number, sum, scale, group->use);
           wait_events.add(number, sum.value, event.scale, group->waits);
           if (are_loads[number]) group->loads += sum.value;
         }
       }
     }
   }
-  for (GroupFacts& loop : by_loop) {
-    loop.waits.measured = loop.use.cost.value;
-    total += loop.waits;
-  }
+  for (const GroupFacts& loop : by_loop) total += loop.waits;
 }
 
 void AdviceFacts::add_tenures(const Profile& profile) {

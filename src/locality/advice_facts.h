@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "locality/loops.h"
+#include "locality/loop_scales.h"
 #include "locality/pair_sums.h"
 #include "locality/statements.h"
 #include "locality/use.h"
@@ -43,9 +43,10 @@ struct GroupFacts {
 };
 
 struct AdviceFacts {
-  AdviceFacts(const Profile& profile, CodeIndex& code, const UseEvents& events);
+  /// `scales` must outlive it.
+  AdviceFacts(const Profile& profile, CodeIndex& code, LoopScales& scales);
 
-  CodeLoops loops;
+  CodeLoops& loops;
   Statements lines;
   std::vector<GroupFacts> by_loop;    // by row of `loops`
   std::vector<GroupFacts> by_object;  // by ObjectId; empty: objects were not recorded
@@ -59,7 +60,7 @@ struct AdviceFacts {
   std::vector<std::map<uint32_t, uint64_t>> loops_of_object;
 
  private:
-  void add_counts(const Profile& profile, const UseEvents& events);
+  void add_counts(const Profile& profile, LoopScales& scales);
   void add_tenures(const Profile& profile);
   void add_edges(const Profile& profile);
   uint32_t loop_of(const Location& at);

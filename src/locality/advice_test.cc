@@ -25,8 +25,8 @@ struct MadeLoops : MadeLocality {
   std::vector<LocalityAdvice> advise() {
     const FactsLookup facts = test.lookup();
     CodeIndex code(test.profile, facts);
-    return make_locality_advice(test.profile, code, *find_caches(test.profile),
-                                find_use_events(test.profile));
+    LoopScales scales(test.profile, code);
+    return make_locality_advice(test.profile, code, *find_caches(test.profile), scales);
   }
 };
 
@@ -151,6 +151,27 @@ TEST(LocalityAdvice, NobodyNeedStoreWhatNobodyLoads) {
   ASSERT_EQ(advice.size(), 1u);
   EXPECT_EQ(advice[0].kind, AdviceKind::dead_stores);
   EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 6000);  // all that is waited for it
+}
+
+// Of 4,000 and 6,000 modelled cycles 40,000 and 60,000 were measured, then 30,000 and 90,000.
+TEST(LocalityAdvice, SavesMeasuredCyclesOfTheLoop) {
+  MadeLoops made;
+  made.test.profile.tenures[2].bytes_touched = 50 * 64;
+  made.test.profile.edges = {edge(0x214, 0x214, EdgeKind::refetch_capacity, 120)};
+  // Instructions of the simulated run are what tells that there were two.
+  made.test.profile.events[4].name = made.test.profile.strings.intern("instructions");
+  MadeLoops other = made;
+  made.add_measured(40, 60);
+  auto advice = made.advise();
+  ASSERT_FALSE(advice.empty());
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * 10);
+  EXPECT_DOUBLE_EQ(advice[0].share, 0.4);
+  EXPECT_NE(advice[0].reason.find("10 times as long"), std::string::npos) << advice[0].reason;
+  other.add_measured(30, 90);
+  advice = other.advise();
+  // The first loop has too few samples of its own, and would have its function's scale.
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * 15);
+  EXPECT_DOUBLE_EQ(advice[0].share, 0.5);
 }
 
 TEST(LocalityAdvice, NoneUnderTwoPercentAndNoneWithoutCycles) {

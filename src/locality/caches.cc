@@ -71,7 +71,7 @@ Result<Caches> find_caches(const Profile& profile) {
     return Error{
         "this profile has no locality: it was not recorded. What becomes of the lines in the "
         "caches is recorded by\n"
-        "         culprit record --engine simulate --locality all PROGRAM"};
+        "         culprit record --locality all PROGRAM"};
   }
   Caches caches;
   caches.machine = find_text(profile, "simulate.machine");

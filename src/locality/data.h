@@ -7,6 +7,8 @@
 //      ?cycles ?share waits =accesses L1miss L2miss spatial temporal  data
 //       2.14 G 51.0 %  91 %     412 M 24.1 %  9.8 %  37.2 %     0.20  mem_init quake.c:431
 //
+// Beside a measured run costs are its cycles, shared out by what the model has of each loop.
+//
 //     mem_init quake.c:431   heap, quake.c:431, kept in disp[i]: 9,000 blocks of 24 B
 //
 //     $ culprit data quake.c:431               its statements, fields, edges
@@ -44,7 +46,8 @@ struct DataReport {
   DataOptions options;
   bool has_locality = false;  // else spatial and temporal use are unknown
   Caches caches;
-  UseEvents events;             // never measured cycles: these are of no object
+  UseEvents events;             // never measured ones alone: samples of time are of no object
+  double measured_cycles = 0;   // of the whole run, where costs are some of these; else 0
   Use totals;                   // of all accesses
   Use named;                    // of those to data structures that have a name
   std::vector<ObjectRow> rows;  // hottest first; of a part: empty

@@ -26,12 +26,14 @@ Json json_object_part(const DataReport& report) {
 std::string print_data_json(const Profile& profile, const DataReport& report) {
   Json remarks = Json::array();
   for (const std::string& remark : report.remarks) remarks.push_back(printable(remark));
-  Json json = {{"schema", "culprit-data-1"},
-               {"runs", json_runs(profile)},
-               {"machine", json_machine(profile.machine)},
-               {"caches", report.has_locality ? json_caches(report.caches) : Json()},
-               {"cost", json_cost_kind(report.events)},
-               {"rows", json_objects(report.rows, report.events, report.caches)}};
+  Json json = {
+      {"schema", "culprit-data-1"},
+      {"runs", json_runs(profile)},
+      {"machine", json_machine(profile.machine)},
+      {"caches", report.has_locality ? json_caches(report.caches) : Json()},
+      {"cost", json_cost_kind(report.events)},
+      {"measured_cycles", report.measured_cycles > 0 ? Json(report.measured_cycles) : Json()},
+      {"rows", json_objects(report.rows, report.events, report.caches)}};
   json["rest"] = report.rest_rows == 0
                      ? Json()
                      : Json{{"rows", report.rest_rows},

@@ -69,8 +69,14 @@ class DataText {
   }
 
  private:
+  /// What shares are of.
+  [[nodiscard]] double all_cost() const {
+    return report_.measured_cycles > 0 ? report_.measured_cycles
+                                       : report_.events.value_of(report_.totals).value;
+  }
   [[nodiscard]] UseColumns columns() const {
-    return {report_.events, report_.caches, report_.totals, report_.options.level};
+    return {UseColumns::Of::data, report_.events, report_.caches, all_cost(),
+            report_.options.level};
   }
 
   [[nodiscard]] std::string print_objects(const std::vector<ObjectRow>& rows) const {
@@ -102,7 +108,18 @@ class DataText {
       text = fmt::format("{:.1f} % of L1D misses and {}",
                          percent(report_.named.misses[0], all.misses[0]), text);
     }
-    return text + " are of data that have a name\n\n";
+    return text + " are of data that have a name\n" + describe_measured() + "\n";
+  }
+  /// "The program waits for data in 33 % of ..."
+  [[nodiscard]] std::string describe_measured() const {
+    if (report_.measured_cycles == 0) return "";
+    const double waited = report_.events.value_of(report_.totals).value;
+    return wrap(fmt::format("?cycles: of the {} measured cycles those in which it waited for data, "
+                            "{:.0f} %, by what the model has of each loop",
+                            format_si(report_.measured_cycles),
+                            100 * waited / report_.measured_cycles),
+                style_.width, 2) +
+           "\n";
   }
 
   /// What those are whose name alone does not say it.

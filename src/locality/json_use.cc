@@ -80,12 +80,15 @@ Json json_caches(const Caches& caches) {
 }
 
 Json json_cost_kind(const UseEvents& events) {
-  const bool is_cycles = events.cost != UseEvents::Cost::misses;
-  const char* const provenance = events.cost == UseEvents::Cost::measured              ? "sampled"
-                                 : events.cost == UseEvents::Cost::modelled            ? "modelled"
-                                 : events.cost_event.provenance == Provenance::sampled ? "sampled"
-                                                                                       : "counted";
-  return {{"unit", is_cycles ? "cycles" : "L1D misses"}, {"provenance", provenance}};
+  const auto is = [&](UseEvents::Cost cost) { return events.cost == cost; };
+  const bool is_modelled = is(UseEvents::Cost::modelled) || is(UseEvents::Cost::shared);
+  const bool is_sampled =
+      is(UseEvents::Cost::measured) ||
+      (is(UseEvents::Cost::misses) && events.cost_event.provenance == Provenance::sampled);
+  return {{"unit", is(UseEvents::Cost::misses) ? "L1D misses" : "cycles"},
+          {"provenance", is_modelled  ? "modelled"
+                         : is_sampled ? "sampled"
+                                      : "counted"}};
 }
 
 Json json_misses(const std::array<uint64_t, kMissLevels>& misses) {

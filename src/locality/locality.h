@@ -81,7 +81,7 @@ struct LocalityReport {
   LocalityOptions options;
   Caches caches;
   UseEvents events;                // what the cost is
-  UseEvents data_events;           // of data objects, of which no measured time is
+  UseEvents data_events;           // of data objects, of which no samples of time are
   Use totals;                      // of everything
   std::vector<StatementRow> rows;  // hottest first
   Use rest;                        // of rows that the limit cut

@@ -52,14 +52,16 @@ class LocalityText {
     }
     uses.push_back(report_.part ? &report_.part->use : &report_.totals);
     labels.emplace_back(report_.part ? "all of it" : "total");
-    const UseColumns columns(report_.events, report_.caches, report_.totals, report_.options.level);
+    const UseColumns columns(UseColumns::Of::code, report_.events, report_.caches, all_cost(),
+                             report_.options.level);
     return print_table(columns.make(uses, by_word(report_.options.by), labels, style_.width),
                        style_.width) +
            "\n";
   }
 
   std::string print_part(const PartLocality& part) const {
-    const UseColumns columns(report_.events, report_.caches, report_.totals, report_.options.level);
+    const UseColumns columns(UseColumns::Of::code, report_.events, report_.caches, all_cost(),
+                             report_.options.level);
     std::string text = printable(part.name) + "   " + columns.describe_cost(part.use) + "\n\n";
     const PartText words(report_.caches, report_.options.level, style_);
     text += words.levels(part.use, part.levels) + "\n";
@@ -67,6 +69,8 @@ class LocalityText {
     text += words.edges(part.use, part.levels);
     return text + "\n";
   }
+
+  [[nodiscard]] double all_cost() const { return report_.events.value_of(report_.totals).value; }
 
   /// SIP's second pane: the same columns by the data that the part accesses.
   std::string print_objects(const PartLocality& part) const {
@@ -77,7 +81,11 @@ class LocalityText {
       uses.push_back(&row.use);
       labels.push_back(printable(row.name.name));
     }
-    const UseColumns columns(report_.data_events, report_.caches, report_.totals,
+    // Shared out are measured cycles: of these is the share, of modelled ones else.
+    const UseEvents& events = report_.data_events;
+    const double all =
+        events.cost == UseEvents::Cost::shared ? all_cost() : events.value_of(report_.totals).value;
+    const UseColumns columns(UseColumns::Of::data, events, report_.caches, all,
                              report_.options.level);
     return print_table(columns.make(uses, "data", labels, style_.width), style_.width) + "\n";
   }

@@ -78,7 +78,7 @@ class LoopAdviser {
                                    format_part(used, 1))
                      : ", lost for want of room");
     }
-    if (!by_conflict || steps_over) context_.add(advice, {loop});
+    if (!by_conflict || steps_over) context_.add(advice, {loop}, context_.scale_of(loop));
     if (by_conflict) advise_on_padding(loop, own, level, advice);
   }
 
@@ -101,7 +101,7 @@ class LoopAdviser {
                             "arrays, a line longer than that.",
                             format_thousands(cache->size_bytes / cache->ways), cache->ways)
               : "");
-    context_.add(std::move(advice), {loop});
+    context_.add(std::move(advice), {loop}, context_.scale_of(loop));
   }
 
   /// Where most of what it waits for comes from decides which level's lines matter.
@@ -161,7 +161,7 @@ class LoopAdviser {
         format_part(refetched.capacity[level],
                     static_cast<double>(facts_.by_loop[to].use.levels[level].lines)),
         context_.place_of(to), kLevelWords[level], context_.place_of(from));
-    context_.add(std::move(advice), {from, to});
+    context_.add(std::move(advice), {from, to}, context_.scale_of(to));
   }
 
   // ---- Lines that cores take from each other. ----
@@ -190,7 +190,7 @@ class LoopAdviser {
           format_part(first.other_bytes, first.same_bytes + first.other_bytes),
           context_.caches().line_bytes);
       if (first.other_bytes > first.same_bytes)
-        context_.add(std::move(advice), {pair.first, pair.second});
+        context_.add(std::move(advice), {pair.first, pair.second}, context_.scale_of(pair.second));
     }
   }
   [[nodiscard]] double saved_by_apart(uint32_t from, uint32_t to) const {

@@ -132,9 +132,8 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
   if (!has_objects(profile)) {
     return Error{
         "this profile has no data objects: they were not recorded. Which data is accessed, and "
-        "what "
-        "becomes of its lines, is recorded by\n"
-        "         culprit record --engine simulate --locality all --objects site PROGRAM\n"
+        "what becomes of its lines, is recorded by\n"
+        "         culprit record --locality all PROGRAM\n"
         "and what samples of events with data addresses tell of it by\n"
         "         culprit record --data -e EVENT PROGRAM, or perf mem record PROGRAM"};
   }
@@ -148,8 +147,13 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
     report.remarks.emplace_back(
         "spatial and temporal use were not recorded: record --locality all tells them");
   }
-  report.events = find_use_events(profile, false);
   CodeIndex code(profile, facts);
+  LoopScales scales(profile, code);
+  report.events = find_use_events(profile, false);
+  scales.share_out(report.events);
+  if (report.events.cost == UseEvents::Cost::shared) {
+    report.measured_cycles = scales.measured_cycles();
+  }
   ObjectDescriber names(code);
   std::vector<Use> uses(profile.objects.size() + 1);
   add_uses(
@@ -174,6 +178,7 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
   }
   if (!asked.empty()) {
     report.part = ObjectAsked(profile, code, names, report).make(asked, uses);
+    report.events.scale = nullptr;
     return report;
   }
   for (const uint32_t row : order) {
@@ -185,8 +190,9 @@ Result<DataReport> make_data(const Profile& profile, const FactsLookup& facts,
     }
   }
   if (report.has_locality) {
-    report.advice = make_locality_advice(profile, code, report.caches, find_use_events(profile));
+    report.advice = make_locality_advice(profile, code, report.caches, scales);
   }
+  report.events.scale = nullptr;  // `scales` ends here
   return report;
 }
 

@@ -53,7 +53,7 @@ void keep_advice_of(const std::vector<StatementRow>& rows, std::vector<LocalityA
 }
 
 Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart& part,
-                               const UseEvents& events) {
+                               const UseEvents& events, const UseEvents& data_events) {
   PartLocality found;
   found.name = part.words();
   std::vector<Use> use;
@@ -71,7 +71,7 @@ Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart
     edges.add(edge, part.holds(edge.from), part.holds(edge.to));
   }
   edges.finish(found.levels);
-  found.objects = find_objects_of(profile, code, part, find_use_events(profile, false));
+  found.objects = find_objects_of(profile, code, part, data_events);
   return found;
 }
 
@@ -103,13 +103,16 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
                              level_word(options.level))};
   }
   report.events = find_use_events(profile);
-  report.data_events = find_use_events(profile, false);
   CodeIndex code(profile, facts);
+  LoopScales scales(profile, code);
+  report.data_events = find_use_events(profile, false);
+  scales.share_out(report.data_events);
   Statements statements(code, options.by);
   std::optional<CodePart> part;
   if (!options.part.empty()) {
     part.emplace(code, options.part);
-    ASSIGN_OR_RETURN(report.part, make_part(profile, code, *part, report.events));
+    ASSIGN_OR_RETURN(report.part,
+                     make_part(profile, code, *part, report.events, report.data_events));
   }
   std::vector<Use> uses;
   add_uses(
@@ -133,7 +136,8 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
       report.rows.push_back({statements.spot(row), uses[row]});
     }
   }
-  report.advice = make_locality_advice(profile, code, report.caches, report.events);
+  report.advice = make_locality_advice(profile, code, report.caches, scales);
+  report.data_events.scale = nullptr;  // `scales` ends here
   if (report.part) keep_advice_of(report.rows, report.advice);
   add_remarks(profile, report);
   return report;

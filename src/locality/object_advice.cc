@@ -42,7 +42,7 @@ class ObjectAdviser {
       LocalityAdvice advice = layout_of(here, "the data of " + context_.place_of(loop));
       advice.saved_cycles = saved;
       advice.lines = context_.lines_of(loop);
-      context_.add(std::move(advice), {loop});
+      context_.add(std::move(advice), {loop}, context_.scale_of(loop));
     }
   }
 
@@ -105,7 +105,7 @@ class ObjectAdviser {
     const GroupFacts& here = group.facts;
     double saved = saved_by_layout(here);
     if (!(saved > 0)) return;
-    const double scale = scale_of_object(group);
+    const double scale = context_.scale_of(group.facts);
     saved *= scale;
     if (!context_.is_worth(saved)) return;
     const ObjectWords& name = group.name;
@@ -135,19 +135,9 @@ class ObjectAdviser {
           name.kept_in.empty() ? "" : " into " + printable(name.kept_in),
           context_.caches().line_bytes, format_part(context_.spatial(here.use, 0), 1));
     }
-    context_.add(std::move(advice), loops_of(group));
+    context_.add(std::move(advice), loops_of(group), context_.scale_of(group.facts));
   }
 
-  /// As context_.scale_of(), by the loops that bring in its lines.
-  [[nodiscard]] double scale_of_object(const ObjectGroup& group) const {
-    double scale = 0;
-    double weight = 0;
-    for (const auto& [loop, lines] : group.loops) {
-      scale += context_.scale_of(loop) * static_cast<double>(lines);
-      weight += static_cast<double>(lines);
-    }
-    return weight > 0 ? scale / weight : 1;
-  }
   static std::set<uint32_t> loops_of(const ObjectGroup& group) {
     std::set<uint32_t> loops;
     for (const auto& [loop, lines] : group.loops) loops.insert(loop);
@@ -165,7 +155,7 @@ class ObjectAdviser {
     const Waits& waits = group.facts.waits;
     LocalityAdvice advice;
     advice.kind = AdviceKind::huge_pages;
-    advice.saved_cycles = waits.translation * scale_of_object(group);
+    advice.saved_cycles = waits.translation * context_.scale_of(group.facts);
     if (!context_.is_worth(advice.saved_cycles)) return;
     const ObjectWords& name = group.name;
     constexpr uint64_t kPage = 4096;
@@ -179,7 +169,7 @@ class ObjectAdviser {
         "madvise(MADV_HUGEPAGE), or GLIBC_TUNABLES=glibc.malloc.hugetlb=1.",
         format_part(waits.translation, waits.all), format_thousands(bytes / kPage));
     note_object(group, advice);
-    context_.add(std::move(advice), loops_of(group));
+    context_.add(std::move(advice), loops_of(group), context_.scale_of(group.facts));
   }
 
   // ---- Data that nobody reads. ----
@@ -189,7 +179,7 @@ class ObjectAdviser {
     if (here.loads > 0 || here.use.accesses == 0) return;
     LocalityAdvice advice;
     advice.kind = AdviceKind::dead_stores;
-    advice.saved_cycles = here.waits.all * scale_of_object(group);
+    advice.saved_cycles = here.waits.all * context_.scale_of(group.facts);
     if (!context_.is_worth(advice.saved_cycles)) return;
     const ObjectWords& name = group.name;
     if (!name.is_named) return;
@@ -199,7 +189,7 @@ class ObjectAdviser {
         "another process reads it, nobody does.",
         format_si(static_cast<double>(here.use.accesses)));
     note_object(group, advice);
-    context_.add(std::move(advice), loops_of(group));
+    context_.add(std::move(advice), loops_of(group), context_.scale_of(group.facts));
   }
 
   /// What saved_by_layout() is where what is used takes `bytes` when it is packed: nobody waits any

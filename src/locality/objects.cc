@@ -45,7 +45,9 @@ void ObjectDescriber::add_place(const DataObject& object, ObjectWords& words) {
         return;
       }
       words.place = place;
-      is_by_program_itself = function == "main" || function == "MAIN__";
+      // Rust's is crate::main.
+      is_by_program_itself =
+          last_part(without_parameters(function)) == "main" || function == "MAIN__";
       words.kept_in = kept_in_.find(call, *facts, frame).text;
     }
   }

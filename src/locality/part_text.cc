@@ -146,6 +146,8 @@ std::string print_locality_advice(const std::vector<LocalityAdvice>& advice,
                                   const UseEvents& events, const TextStyle& style) {
   if (advice.empty()) return "";
   const std::string heading = "at most ?";
+  const bool is_measured =
+      events.cost == UseEvents::Cost::measured || events.cost == UseEvents::Cost::shared;
   const size_t width = std::min<size_t>(style.width, 100);
   const size_t head = width - 18;
   std::string text = pad_right("What to change", head) + heading + "\n";
@@ -173,8 +175,8 @@ std::string print_locality_advice(const std::vector<LocalityAdvice>& advice,
          wrap(fmt::format("at most: {} in which somebody waited for these lines{}; none under "
                           "2 %.",
                           "modelled cycles",
-                          events.cost == UseEvents::Cost::measured
-                              ? ", as the function's measured time has them"
+                          is_measured
+                              ? ", times what the loop took for each cycle that the model has of it"
                               : ""),
               width, 2) +
          "\n\n";

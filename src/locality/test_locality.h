@@ -85,6 +85,24 @@ struct MadeLocality {
                edge(0x214, 0x210, EdgeKind::reuse, 1, CacheLevel::l2)};
   }
 
+  /// A run beside it, of 1 GHz, with so many samples of 1,000 cycles in each line.
+  void add_measured(uint64_t first, uint64_t second) {
+    Profile& p = test.profile;
+    Event time;
+    time.name = p.strings.intern("cpu-clock");
+    time.engine = p.strings.intern("timer");
+    time.unit = Unit::ns;
+    time.provenance = Provenance::sampled;
+    p.events.push_back(time);
+    p.machine.clock = ClockCalibration{1e9, 1e9, 1e9, 9};
+    const EventId event(static_cast<uint32_t>(p.events.size() - 1));
+    p.histograms.push_back({ContextId(0u),
+                            kMill,
+                            p.histograms[0].offsets,
+                            {{event, {first, second}, {1000 * first, 1000 * second}, {}}},
+                            {}});
+  }
+
   Result<LocalityReport> make(const LocalityOptions& options = {}) {
     return make_locality(test.profile, test.lookup(), options);
   }

@@ -108,6 +108,7 @@ Use& Use::operator+=(const Use& other) {
   cost += other.cost;
   cycles += other.cycles;
   waits += other.waits;
+  shared += other.shared;
   return *this;
 }
 
@@ -201,6 +202,7 @@ Value UseEvents::value_of(const Use& use) const {
   // Uses have cycles even where their cost is something else: what was added up beside a measured
   // run has them, too.
   if (cost == Cost::modelled) return {0, use.cycles, 0};
+  if (cost == Cost::shared) return {0, use.shared, 0};
   Value value = to_value(cost_event, use.cost);
   value.value *= cost_scale;
   value.error *= cost_scale;
@@ -212,6 +214,7 @@ const char* UseEvents::heading() const {
     case Cost::measured:
       return "~cycles";
     case Cost::modelled:
+    case Cost::shared:
       return "?cycles";
     case Cost::misses:
       return cost_event.provenance == Provenance::sampled ? "~misses" : "=misses";
@@ -230,7 +233,7 @@ Sum sum_at(const Profile& profile, const Histogram& histogram, const EventColumn
 }
 
 void add_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
-               Use& use) {
+               double scale, Use& use) {
   const uint8_t role = events.roles[number];
   if (role == kNone) return;
   if ((role & kCost) != 0) use.cost += sum;
@@ -264,6 +267,7 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
       return;
     case kCycles:
       use.cycles += static_cast<double>(sum.value) * event.scale;
+      use.shared += static_cast<double>(sum.value) * event.scale * scale;
       return;
   }
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,6 +92,7 @@ struct Use {
   Sum cost;           // of the event that says what it costs
   double cycles = 0;  // modelled, whatever the cost is of
   double waits = 0;   // of these, waiting for data, or for room to store them
+  double shared = 0;  // the modelled ones in measured cycles (UseEvents::scale)
 
   Use& operator+=(const Use& other);
 };
@@ -106,6 +108,7 @@ struct UseEvents {
   enum class Cost : uint8_t {
     measured,  // cycles by a native run's samples and clock
     modelled,  // sim:cycles
+    shared,    // measured cycles of loops, by what the model has of them (LoopScales)
     misses,    // of L1D: no cycles were modelled
   };
   Cost cost = Cost::misses;
@@ -114,6 +117,8 @@ struct UseEvents {
   std::vector<uint8_t> roles;  // by event: what it adds to; internal to add_uses()
   bool has_misses = false;
   bool has_waits = false;
+  /// Measured cycles for a modelled one at a place; none: 1.
+  std::function<double(const Location&)> scale;
 
   /// Cycles, or misses.
   [[nodiscard]] Value value_of(const Use& use) const;
@@ -124,9 +129,10 @@ struct UseEvents {
 UseEvents find_use_events(const Profile& profile, bool may_be_measured = true);
 
 namespace use_internal {
-/// Adds one count; `is_float`: of an instruction that accesses floating-point values.
+/// Adds one count; `scale`: as UseEvents has it of its place.
 void add_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
-               Use& use);
+               double scale, Use& use);
+/// `is_float`: of an instruction that accesses floating-point values.
 void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool is_float,
                     std::array<KindUse, kDataKinds>& kinds);
 Sum sum_at(const Profile& profile, const Histogram& histogram, const EventColumn& column,
@@ -148,14 +154,16 @@ void add_uses(const Profile& profile, const UseEvents& events, RowOf row_of,
   for (const Histogram& histogram : profile.histograms) {
     for (size_t i = 0; i < histogram.offsets.size(); ++i) {
       const ObjectId object = i < histogram.objects.size() ? histogram.objects[i] : ObjectId();
-      Use* const use = find(histogram.context, {histogram.image, histogram.offsets[i]}, object);
+      const Location at{histogram.image, histogram.offsets[i]};
+      Use* const use = find(histogram.context, at, object);
       if (use == nullptr) continue;
+      const double scale = events.scale ? events.scale(at) : 1;
       for (const EventColumn& column : histogram.columns) {
         if (column.event.value >= profile.events.size()) continue;
         const Sum sum = use_internal::sum_at(profile, histogram, column, i);
         if (sum.empty()) continue;
         use_internal::add_count(events, profile.events[column.event.value], column.event.value, sum,
-                                *use);
+                                scale, *use);
       }
     }
   }

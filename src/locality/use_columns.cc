@@ -79,15 +79,14 @@ std::string describe_sampling(const Caches& caches) {
 }
 
 std::string UseColumns::share(const Use& use) const {
-  const double all = events_.value_of(totals_).value;
-  if (!(all > 0)) return "-";
-  return fmt::format("{:.1f} %", 100 * events_.value_of(use).value / all);
+  if (!(all_ > 0)) return "-";
+  return fmt::format("{:.1f} %", 100 * events_.value_of(use).value / all_);
 }
 
 std::string UseColumns::describe_cost(const Use& use) const {
   const Value cost = events_.value_of(use);
   std::string text = fmt::format("{} {}  {}", format_si(cost.value), events_.heading(), share(use));
-  if (events_.has_waits && use.cycles > 0) {
+  if (of_ == Of::code && events_.has_waits && use.cycles > 0) {
     text += fmt::format(", of its modelled cycles {} wait for data", waits_of(use));
   }
   return text;
@@ -114,7 +113,7 @@ std::vector<TextColumn> UseColumns::make(const std::vector<const Use*>& rows,
     return value > 0 ? format_si(value) : std::string("-");
   }));
   columns.push_back(column(mark + "share", [&](const Use& use) { return share(use); }));
-  if (events_.has_waits) columns.push_back(column("waits", waits_of));
+  if (of_ == Of::code && events_.has_waits) columns.push_back(column("waits", waits_of));
   const bool is_exact = std::all_of(rows.begin(), rows.end(),
                                     [](const Use* use) { return !(use->access_variance > 0); });
   columns.push_back(column(is_exact ? "=accesses" : "~accesses", [](const Use& use) {

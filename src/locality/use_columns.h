@@ -3,6 +3,8 @@
 // The columns in which people read Uses, of statements and of data objects alike:
 //
 //      ?cycles  ?share  waits  =accesses  L1miss  L2miss  spatial  temporal  line
+//
+// Of data all cycles are waits, and that column is not there.
 
 #include <string>
 #include <vector>
@@ -14,11 +16,14 @@ namespace culprit {
 
 class UseColumns {
  public:
-  /// `totals`: what shares are of. `level`: whose spatial and temporal use is shown.
-  UseColumns(const UseEvents& events, const Caches& caches, const Use& totals, CacheLevel level)
-      : events_(events),
+  enum class Of : uint8_t { code, data };
+
+  /// `all`: the cost that shares are of. `level`: whose spatial and temporal use is shown.
+  UseColumns(Of of, const UseEvents& events, const Caches& caches, double all, CacheLevel level)
+      : of_(of),
+        events_(events),
         caches_(caches),
-        totals_(totals),
+        all_(all),
         level_(tenure_level(level).value_or(0)) {}
 
   /// Those that fit beside the labels.
@@ -32,9 +37,10 @@ class UseColumns {
  private:
   [[nodiscard]] std::string share(const Use& use) const;
 
+  Of of_;
   const UseEvents& events_;
   const Caches& caches_;
-  const Use& totals_;
+  double all_;
   size_t level_;
 };
 

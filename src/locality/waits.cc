@@ -39,7 +39,6 @@ Waits& Waits::operator+=(const Waits& other) {
   bandwidth += other.bandwidth;
   other_cores += other.other_cores;
   translation += other.translation;
-  measured += other.measured;
   return *this;
 }
 

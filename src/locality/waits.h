@@ -23,7 +23,6 @@ struct Waits {
   double bandwidth = 0;    // for lines on their way, and for room to store
   double other_cores = 0;  // for lines of other cores
   double translation = 0;  // for addresses: the second TLB, page walks
-  uint64_t measured = 0;   // of the event that says what it costs, if that was measured
 
   Waits& operator+=(const Waits& other);
 };

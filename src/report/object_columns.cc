@@ -123,9 +123,8 @@ Result<void> add_object_columns(const Profile& profile, ReportTable& table, RowO
   }
   if (shown.empty()) {
     return Error{
-        "this profile has no counts by data object\nculprit record --engine simulate --objects "
-        "site COMMAND... has them, and of sampled accesses culprit record --data and perf mem "
-        "record"};
+        "this profile has no counts by data object\nculprit record --objects site COMMAND... has "
+        "them, and of sampled accesses culprit record --data and perf mem record"};
   }
   if (table.options.sort.empty()) order = RowOrder::by_value(shown.front().event);
   describe_named(profile, shown.front().event, table);

@@ -123,9 +123,7 @@ Result<WhyReport> explain_part(const AccountingView& accounting, const FactsLook
   if (!question.region.empty()) options.filters.push_back({RowLevel::region, question.region});
   if (!question.object.empty()) {
     if (!has_objects(profile)) {
-      return Error{
-          "this profile has no data objects: culprit record --engine simulate --objects site "
-          "PROGRAM"};
+      return Error{"this profile has no data objects: culprit record --objects site PROGRAM"};
     }
     options.filters.push_back({RowLevel::object, question.object});
   }

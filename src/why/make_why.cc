@@ -213,8 +213,8 @@ void add_hints(const Profile& profile, const Template& cpu, WhyReport& why) {
   if (cpu.is_simulated && profile.tenures.empty() &&
       std::ranges::any_of(why.advice, waits_for_data)) {
     why.remarks.emplace_back(
-        "which loop brings which data, and what to change there: culprit record --engine simulate "
-        "--locality all --objects site ./program, then culprit why");
+        "which loop brings which data, and what to change there: culprit record --locality all "
+        "./program, then culprit why");
   }
   if (!profile.tenures.empty()) {
     why.remarks.emplace_back(

@@ -53,9 +53,8 @@ const TriedAdvice& advice_of(Experiment experiment) {
       "lines of other threads",
       "Threads on different CPUs write to the same cache line: each write takes it from the other.",
       "Give each thread data of its own, aligned to 128 bytes, and add up at the end; where "
-      "threads "
-      "must share a value, change it less often. culprit record --engine simulate --deterministic "
-      "--locality all --objects site names the data."};
+      "threads must share a value, change it less often. culprit record --deterministic --locality "
+      "all names the data."};
   static constexpr TriedAdvice kSubnormals{
       "subnormal numbers",
       "Values below the smallest normal number take a slow path of the CPU in each operation.",

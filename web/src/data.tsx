@@ -155,7 +155,8 @@ function PartPane({ profile, name }: { profile: number; name: string }): JSX.Ele
 }
 
 function Panes({ profile, kind, rows, document, route }: { profile: number; kind: "data" | "locality"; rows: Row[]; document: DataTypes.DataDocument | Locality.LocalityDocument; route: Route }): JSX.Element {
-  const columns = useColumns(document.cost as DataTypes.Cost, document.totals.cost.value, rows);
+  const measured = "measured_cycles" in document ? document.measured_cycles : null;
+  const columns = useColumns(document.cost as DataTypes.Cost, measured ?? document.totals.cost.value, rows);
   const sort = route.query.get("sort") ?? "-cost";
   const at = Number(route.query.get("row") ?? 0);
   const isMatrix = kind === "locality" && route.query.get("show") === "matrix";

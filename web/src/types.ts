@@ -835,6 +835,10 @@ export interface DataDocument {
   machine: Machine;
   caches: Caches | null;
   cost: Cost;
+  /**
+   * of the whole run, of which costs are those that wait for data; null: costs are modelled
+   */
+  measured_cycles: number | null;
   rows: Object[];
   rest: {
     rows: number;

@@ -92,9 +92,27 @@ TEST(CommandLine, RefusesOptionsThatTheEngineCannotFollow) {
   const auto sampling = parse<Usage>({"record", "--engine", "simulate", "-F", "99", "ls"});
   EXPECT_EQ(sampling.status, 2);
   EXPECT_NE(sampling.text.find("--freq is for sampling"), std::string::npos);
-  const auto simulation = parse<Usage>({"record", "--machine", "zen4", "ls"});
+  const auto simulation = parse<Usage>({"record", "--engine", "timer", "--objects", "site", "ls"});
   EXPECT_EQ(simulation.status, 2);
-  EXPECT_NE(simulation.text.find("--machine is for --engine simulate"), std::string::npos);
+  EXPECT_NE(simulation.text.find("--objects is for --engine simulate"), std::string::npos);
+  const auto process = parse<Usage>({"record", "--locality", "all", "-p", "1"});
+  EXPECT_EQ(process.status, 2);
+  EXPECT_NE(process.text.find("--locality implies --engine timer+simulate, which runs a whole "
+                              "program twice, by time and simulated: not with --pid"),
+            std::string::npos);
+}
+
+TEST(CommandLine, OptionsOfTheSoftwarePmuImplyIt) {
+  const auto locality = parse<RecordCommand>({"record", "--locality", "all", "ls"});
+  EXPECT_EQ(locality.record.engine, EngineChoice::timer_and_simulate);
+  EXPECT_TRUE(locality.simulate.objects);
+  const auto alone =
+      parse<RecordCommand>({"record", "--locality", "all", "--objects", "none", "ls"});
+  EXPECT_FALSE(alone.simulate.objects);
+  const auto chosen = parse<RecordCommand>({"record", "--engine", "simulate", "--skip", "5", "ls"});
+  EXPECT_EQ(chosen.record.engine, EngineChoice::simulate);
+  EXPECT_FALSE(chosen.simulate.objects);
+  EXPECT_EQ(parse<RecordCommand>({"record", "ls"}).record.engine, EngineChoice::automatic);
 }
 
 TEST(CommandLine, RefusesOptionsThatThereAreNot) {

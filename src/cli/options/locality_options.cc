@@ -78,7 +78,7 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
-      "  culprit record --engine simulate --locality all ./a.out && culprit locality\n"
+      "  culprit record --locality all ./a.out && culprit locality\n"
       "  culprit locality smvp                       a function, its lines and edges\n"
       "  culprit locality quake.c:512 run.culprit    a line\n"
       "  culprit locality --by function --level l2\n"
@@ -110,7 +110,7 @@ CLI::App* add_data(CLI::App& root, DataCommand* command, std::string* error) {
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
-      "  culprit record --engine simulate --locality all --objects site ./a.out && culprit data\n"
+      "  culprit record --locality all ./a.out && culprit data\n"
       "  culprit data matrix                 its statements, fields, who evicts it\n"
       "  culprit data quake.c:431            what is allocated there\n"
       "  culprit record --data -e page-faults ./a.out && culprit data      of samples\n"

@@ -268,7 +268,7 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* er
       "\nExamples:\n"
       "  culprit annotate main\n"
       "  culprit annotate main --hot 5               its five hottest blocks\n"
-      "  culprit annotate main --columns locality    (record --engine simulate --locality all)\n"
+      "  culprit annotate main --columns locality    (record --locality all)\n"
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
   app->callback([command, error] {
     if (command->question.with_locality && command->format != Format::text) {

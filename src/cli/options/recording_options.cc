@@ -74,6 +74,11 @@ std::string check_template(const CLI::App& app, std::initializer_list<const char
   return fmt::format("{} and --template: the template says which events, and how often", given);
 }
 
+constexpr const char* kOfSimulation[] = {
+    "--machine",   "--detail",  "--locality",         "--sets",          "--windows",
+    "--budget",    "--range",   "--objects",          "--roi",           "--skip",
+    "--allocator", "--sysroot", "--max-instructions", "--deterministic", "--no-experiments"};
+
 /// "" if every option is one of the engine's own.
 std::string check_engine(const CLI::App& app, EngineChoice engine) {
   constexpr const char* kOfSampling[] = {
@@ -83,26 +88,24 @@ std::string check_engine(const CLI::App& app, EngineChoice engine) {
   constexpr const char* kNotOfBoth[] = {"--pid",      "--template", "--all-cpus", "--cgroup",
                                         "--cpu",      "--event",    "--branches", "--data",
                                         "--duration", "--delay"};
-  constexpr const char* kOfSimulation[] = {
-      "--machine", "--detail", "--locality",     "--max-instructions",
-      "--sysroot", "--sets",   "--windows",      "--budget",
-      "--roi",     "--skip",   "--deterministic"};
+  const std::string simulation = find_given(app, kOfSimulation);
+  const bool is_implied = app.count("--engine") == 0;
   if (engine == EngineChoice::timer_and_simulate) {
     const std::string given = find_given(app, kNotOfBoth);
     if (given.empty()) return "";
     return fmt::format(
-        "--engine timer+simulate runs a whole program twice, by time and simulated: not with {}",
-        given);
+        "{}--engine timer+simulate{} runs a whole program twice, by time and "
+        "simulated: not with {}",
+        is_implied ? simulation + " implies " : "", is_implied ? ", which" : "", given);
   }
-  const bool simulates = engine == EngineChoice::simulate;
-  const std::string given =
-      simulates ? find_given(app, kOfSampling) : find_given(app, kOfSimulation);
-  if (given.empty()) return "";
-  return simulates ? fmt::format(
-                         "{} is for sampling: --engine simulate runs a program and counts "
-                         "all it can",
-                         given)
-                   : fmt::format("{} is for --engine simulate", given);
+  if (engine == EngineChoice::simulate) {
+    const std::string given = find_given(app, kOfSampling);
+    if (given.empty()) return "";
+    return fmt::format("{} is for sampling: --engine simulate runs a program and counts all it can",
+                       given);
+  }
+  if (simulation.empty()) return "";
+  return fmt::format("{} is for --engine simulate or timer+simulate", simulation);
 }
 
 /// "old=./a.out 7" -> "old", "./a.out 7".
@@ -150,7 +153,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
            "posix-timer where the kernel refuses it; simulate: count instructions, accesses and "
            "branches exactly, "
            "under QEMU; timer+simulate: run it twice, natively under the timer and simulated, into "
-           "one profile");
+           "one profile; options of the software PMU imply it");
   add_simulation(app, command);
   app->add_option("--template", command->cpu,
                   "sample the events that the tree of cycles needs, with their periods: auto (by "
@@ -259,6 +262,9 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
     *error = check_repetitions(*app, *command);
     if (error->empty() && command->compared.empty()) {
       *error = check_targets(command->record, "record");
+    }
+    if (app->count("--engine") == 0 && !find_given(*app, kOfSimulation).empty()) {
+      command->record.engine = EngineChoice::timer_and_simulate;
     }
     if (error->empty()) *error = check_engine(*app, command->record.engine);
     if (!command->functions.empty() || !command->region_events.empty()) command->regions = true;

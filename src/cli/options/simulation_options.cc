@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "base/number.h"
@@ -17,9 +18,11 @@ constexpr Word<simulate::Locality> kLocalities[] = {{"off", simulate::Locality::
                                                     {"l1", simulate::Locality::l1},
                                                     {"all", simulate::Locality::all}};
 
-constexpr Word<objects::Grouping> kGroupings[] = {{"site", objects::Grouping::site},
-                                                  {"size", objects::Grouping::size},
-                                                  {"instance", objects::Grouping::instance}};
+constexpr Word<std::optional<objects::Grouping>> kGroupings[] = {
+    {"site", objects::Grouping::site},
+    {"size", objects::Grouping::size},
+    {"instance", objects::Grouping::instance},
+    {"none", std::nullopt}};
 
 constexpr Word<bool> kDetails[] = {{"events", false}, {"core", true}};
 
@@ -106,16 +109,17 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "so long may it take: windows as many as there is time for (of timer+simulate, "
          "which knows the program's own), and the program is ended then")
       ->type_name("DURATION");
-  add_parsed(
-      app, "--objects", &command->simulate.grouping,
-      [command](const std::string& text) {
-        command->simulate.objects = true;
-        return parse_word(kGroupings, text);
-      },
-      "what is accessed, by data object: variables, stacks, mappings, and blocks of the "
-      "heap by where they are allocated (site), by that and their size, or the 10,000 largest "
-      "each by itself (instance)",
-      "site|size|instance");
+  app->add_option_function<std::string>(
+         "--objects",
+         [command](const std::string& text) {
+           const std::optional<objects::Grouping> grouping = parse_word(kGroupings, text);
+           command->simulate.objects = grouping.has_value();
+           command->simulate.grouping = grouping.value_or(objects::Grouping::site);
+         },
+         "what is accessed, by data object: variables, stacks, mappings, and blocks of the "
+         "heap by where they are allocated (site), by that and their size, or the 10,000 largest "
+         "each by itself (instance) [none; with --locality site]")
+      ->type_name("site|size|instance|none");
   app->add_option_function<std::vector<std::string>>(
          "--range",
          [command](const std::vector<std::string>& texts) {
@@ -213,8 +217,12 @@ std::string check_simulation(const CLI::App& app, RecordCommand& command) {
     command.windows_by_budget = true;
     simulate.windows.per_million = kUsualWindows;
   }
-  const std::string problem = check_windows(command);
-  return problem.empty() ? check_sets(app, command) : problem;
+  if (const std::string problem = check_windows(command); !problem.empty()) return problem;
+  // Which data is waited for is what locality is asked for.
+  if (simulate.locality != simulate::Locality::off && app.count("--objects") == 0) {
+    simulate.objects = true;
+  }
+  return check_sets(app, command);
 }
 
 }  // namespace culprit
