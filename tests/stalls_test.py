@@ -179,6 +179,19 @@ class Stalls(CulpritTest):
         self.assertLess(block["best_case_per_instruction"],
                         0.5 * block["cycles_per_instruction"]["value"])
 
+    @runs_alone("measured time")
+    def test_why_has_a_word_of_them_where_its_model_explains_little(self):
+        """A machine whose memory answers at once explains next to nothing of the chase."""
+        self.need("qemu-x86_64")
+        (self.folder / "fast.toml").write_text(
+            "[l3]\nsize_kib = 0\n[memory]\nlatency_cycles = 5\n[tlb]\nwalk_last_cycles = 0\n")
+        profile, _ = self.record("--engine", "timer+simulate", "--machine", "fast.toml", "--no-experiments",
+                                 "--", self.build(PROGRAM), timeout=280)
+        told = " ".join(self.culprit("why", "--in", "chase", profile).stdout.split())
+        self.assertRegex(told, r"Verdict none: \d+ % of the time is unexplained")
+        self.assertRegex(told, "its instructions tell more of what is unexplained: "
+                               r"(data from memory|address translation) can have had \d+ to \d+ % of the time")
+
     def test_recorded_targets_of_computed_jumps_are_ways(self):
         profile = self.both(INTERPRETER)
         told = json.loads(self.culprit("annotate", "interpret", "--format", "json", profile).stdout)

@@ -242,7 +242,10 @@ Result<DataReport> answer_data(const ProfileView& view, const DataOptions& quest
   return make_data(view.profile(), view.facts(kPartsForLocality), question);
 }
 
-Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& question) {
+namespace {
+
+/// By the template, the model and what was recorded of lines, not by stalls.
+Result<WhyAnswer> explain(const ProfileView& view, const WhyQuestion& question) {
   ASSIGN_OR_RETURN(AccountingView accounting,
                    AccountingView::make(view, question.cpu, kPartsForAdvice));
   WhyAnswer answer;
@@ -260,19 +263,36 @@ Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& questio
   return answer;
 }
 
+Result<StallSummary> summarize_stalls(const ProfileView& view, const std::string& cpu_name,
+                                      const std::string& part) {
+  ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), cpu_name));
+  return make_stall_summary(
+      view.profile(),
+      view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::code}), cpu,
+      part);
+}
+
+}  // namespace
+
+Result<WhyAnswer> answer_why(const ProfileView& view, const WhyQuestion& question) {
+  ASSIGN_OR_RETURN(WhyAnswer answer, explain(view, question));
+  const bool is_of_code = question.region.empty() && question.object.empty();
+  if (!is_of_code || !lacks_explanation(answer.why)) return answer;
+  const Result<StallSummary> stalls = summarize_stalls(view, question.cpu, question.part);
+  if (!stalls) return answer;  // a part whose instructions say nothing is no error here
+  const std::string remark = describe_unexplained(*stalls);
+  if (!remark.empty()) answer.why.remarks.insert(answer.why.remarks.begin(), remark);
+  return answer;
+}
+
 Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& cpu_name,
                                    const std::string& part) {
   WhyQuestion question;
   question.part = part;
   question.cpu = cpu_name;
-  ASSIGN_OR_RETURN(const Template cpu, choose_template(view.profile(), cpu_name));
-  ASSIGN_OR_RETURN(StallSummary summary,
-                   make_stall_summary(view.profile(),
-                                      view.facts({FactPart::functions, FactPart::lines,
-                                                  FactPart::inlines, FactPart::code}),
-                                      cpu, part));
+  ASSIGN_OR_RETURN(StallSummary summary, summarize_stalls(view, cpu_name, part));
   // Loops have no tree of costs.
-  const Result<WhyAnswer> why = answer_why(view, question);
+  const Result<WhyAnswer> why = explain(view, question);
   if (why) summary.verdict = compare_with_verdict(why->why, summary);
   return summary;
 }

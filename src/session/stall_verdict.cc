@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "base/names.h"
+#include "base/text.h"
+
 namespace culprit {
 
 namespace {
@@ -99,6 +102,32 @@ std::string compare_with_verdict(const WhyReport& why, const StallSummary& stall
   }
   return fmt::format("culprit why names {} ({}). {}", verdict.branch->label, certainty,
                      compare_branch(*verdict.branch, stalls));
+}
+
+bool lacks_explanation(const WhyReport& why) {
+  constexpr double kMuch = 0.25;
+  return why.verdict.certainty == Certainty::none && why.measured &&
+         why.measured->unexplained.value > kMuch * why.measured->measured.value;
+}
+
+std::string describe_unexplained(const StallSummary& stalls) {
+  constexpr double kMuch = 0.2;
+  const Stalls& all = stalls.tallied;
+  const size_t first = order_causes(all.cycles, all.high, all.likely).front();
+  if (!(stalls.cycles > 0) || all.high[first] < kMuch * stalls.cycles) return "";
+  const auto percent = [&](double cycles) { return 100 * cycles / stalls.cycles; };
+  std::string text = fmt::format(
+      "its instructions tell more of what is unexplained: {} can have had {:.0f} to {:.0f} % of "
+      "the "
+      "time, the most of all causes",
+      kStallCauseNames[first].words, percent(all.low[first]), percent(all.high[first]));
+  if (stalls.part.empty() && !stalls.places.empty()) {
+    const StallPlace& place = stalls.places.front();
+    constexpr size_t kRoom = 40;
+    text += fmt::format(", and {:.0f} % of it passed in {}", percent(place.stalls.cycles),
+                        printable(shorten_name(place.function, kRoom)));
+  }
+  return text + ". culprit why --stalls has them, annotate the instructions";
 }
 
 }  // namespace culprit

@@ -46,6 +46,29 @@ TEST_F(StallVerdict, OfNoVerdictThereIsTheReason) {
   EXPECT_EQ(told(), "culprit why names no culprit: 8 samples are too few.");
 }
 
+TEST_F(StallVerdict, WhatIsUnexplainedHasItsLikeliestCause) {
+  why_.verdict = {};
+  EXPECT_FALSE(lacks_explanation(why_));
+  why_.measured.emplace();
+  why_.measured->measured.value = 1000;
+  why_.measured->unexplained.value = 251;
+  EXPECT_TRUE(lacks_explanation(why_));
+  why_.measured->unexplained.value = 249;
+  EXPECT_FALSE(lacks_explanation(why_));
+
+  stalls_.tallied.cycles = 900;
+  stalls_.tallied.low[static_cast<size_t>(StallCause::load_memory)] = 120;
+  stalls_.places.push_back({"chase(long)", "a.out", {}, {}, {}});
+  stalls_.places[0].stalls.cycles = 700;
+  EXPECT_EQ(describe_unexplained(stalls_),
+            "its instructions tell more of what is unexplained: data from memory can have had 12 "
+            "to 80 % of the time, the most of all causes, and 70 % of it passed in chase(long). "
+            "culprit why "
+            "--stalls has them, annotate the instructions");
+  bound(StallCause::load_memory) = bound(StallCause::port) = 150;
+  EXPECT_EQ(describe_unexplained(stalls_), "");
+}
+
 TEST_F(StallVerdict, TheKernelHasARowOfItsOwn) {
   const KernelPart part;
   why_.verdict.kernel = &part;

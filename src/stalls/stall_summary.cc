@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
+#include "report/next_function.h"
 #include "report/row_filter.h"
 
 namespace culprit {
@@ -103,6 +104,10 @@ class Summarizer {
     std::stable_sort(
         summary_.places.begin(), summary_.places.end(),
         [](const StallPlace& a, const StallPlace& b) { return a.stalls.cycles > b.stalls.cycles; });
+    if (!summary_.places.empty()) {
+      const StallPlace& first = summary_.places.front();
+      summary_.next_words = make_next_words(code_, {first.function, false, first.module});
+    }
     return std::move(summary_);
   }
 

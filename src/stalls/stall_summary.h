@@ -49,6 +49,7 @@ struct StallSummary {
   std::vector<StallEvent> events;  // as BoundSources number them
   std::vector<std::string> remarks;
   std::vector<StallPlace> places;  // those with most cycles first
+  std::string next_words;          // that `culprit annotate` finds the first by; "" without places
   /// What `culprit why` names of the same part, and why that differs; "" where it has no answer.
   std::string verdict;
 };

@@ -69,8 +69,7 @@ class SummaryText {
     print_places();
     print_remarks();
     text_ += print_ledger(profile_.ledger, style_);
-    const std::string function =
-        summary_.places.empty() ? "FUNCTION" : shell_word(summary_.places.front().function);
+    const std::string function = summary_.places.empty() ? "FUNCTION" : summary_.next_words;
     text_ += print_next(with_file("culprit annotate " + function, style_),
                         "the instructions that wait", style_);
     return std::move(text_);
