@@ -136,7 +136,7 @@ def main():
     parser.add_argument("culprit", type=pathlib.Path)
     parser.add_argument("--profile", type=pathlib.Path, help="of 'known_cycles run', made before")
     parser.add_argument("--keep", type=pathlib.Path, help="write the profile there")
-    parser.add_argument("--windows", help="simulate in windows, as record does")
+    parser.add_argument("--windows", default="all", help="as of record")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "known_cycles"
@@ -145,7 +145,7 @@ def main():
         profile = asked.profile or asked.keep or pathlib.Path(folder) / "known.culprit"
         if not asked.profile:
             run(asked.culprit, "record", "--engine", "timer+simulate", "-o", profile,
-                *(["--windows", asked.windows] if asked.windows else []), "--", program, "run")
+                "--windows", asked.windows, "--", program, "run")
         print(f"clock {clock:.3f} GHz")
         print(f"{'loop':<14} {'timed':>7} {'analysed CPI':>18} best unexp  verdict")
         held = [print_row(loop, known[loop.name], analyse(asked.culprit, profile, loop.name))

@@ -62,7 +62,8 @@ KEPT_OUT = set(list(CAUSES)[1::2])
 def judge(culprit, program, folder, name):
     """(whether a cause of the program's is first, unexplained share); prints a row."""
     profile = folder / f"{name}.culprit"
-    run(culprit, "record", "-q", "--engine", "timer+simulate", "-o", profile, "--", program, name)
+    run(culprit, "record", "-q", "--engine", "timer+simulate", "--windows", "all", "-o", profile, "--",
+        program, name)
     told = json.loads(run(culprit, "why", "--stalls", "--in", name, "--format", "json", profile))["tallied"]
     if not told["samples"] or "best_case" not in told:
         print(f"{name:<17} nothing was sampled or counted")

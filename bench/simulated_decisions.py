@@ -135,8 +135,8 @@ def answer_of(why, branches):
 
 def ask(culprit, machine, pair, folder):
     profile = folder / f"{pair.name}.culprit"
-    output_of(culprit, "record", "-q", "-F", "4999", "--engine", "timer+simulate", "--machine",
-              machine, "-o", profile, folder / f"{pair.name}.before")
+    output_of(culprit, "record", "-q", "-F", "4999", "--engine", "timer+simulate", "--windows", "all",
+              "--machine", machine, "-o", profile, folder / f"{pair.name}.before")
     return answer_of(json.loads(output_of(culprit, "why", "--format", "json", profile)),
                      pair.branches)
 

@@ -138,8 +138,8 @@ def make_profiles(culprit, folder):
             print(f"{name}: not installed", file=sys.stderr)
             continue
         profile = folder / f"{name}.culprit"
-        subprocess.run([culprit, "record", "-q", "--engine", "timer+simulate", "-F", "4999", "-o", profile, "--",
-                        *command], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([culprit, "record", "-q", "--engine", "timer+simulate", "--windows", "all", "-F", "4999",
+                        "-o", profile, "--", *command], check=True, stdout=subprocess.DEVNULL)
         yield profile
 
 

@@ -193,8 +193,8 @@ class Causes(CulpritTest):
 
     def record_build(self, name, *flags, engine="simulate"):
         program = self.compile_text(CAUSES, f"{name}.c", name, "-O1", "-g", *flags)
-        path, _ = self.record("-q", "--engine", engine, "--machine", "zen4", "--", program,
-                              output=f"{name}.culprit")
+        path, _ = self.record("-q", "--engine", engine, "--windows", "all", "--machine", "zen4", "--",
+                              program, output=f"{name}.culprit")
         return path
 
     def test_are_the_branches_that_were_planted(self):

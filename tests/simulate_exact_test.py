@@ -66,7 +66,7 @@ class Execs(Exact):
         chain = self.chain()
         self.check(4, chain, 3, options=("--deterministic",))
         self.check(4, chain, 3, options=("--locality", "l1"))
-        self.check(4, chain, 3, engine="timer+simulate", options=())
+        self.check(4, chain, 3, engine="timer+simulate", options=("--windows", "all"))
 
     def test_through_other_programs(self):
         chain = self.chain()

@@ -78,6 +78,19 @@ EXACT = ("instructions", "branches", "branches-taken", "calls", "L1-dcache-loads
 MISSES = ("sim:cycles", "L1-dcache-load-misses", "branch-misses")
 
 
+SPIN = """
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char** argv) {
+  const clock_t until = clock() + atol(argv[argc - 1]) * (CLOCKS_PER_SEC / 1000);
+  volatile long turns = 0;
+  while (clock() < until)
+    for (int i = 0; i < 20000; ++i) ++turns;
+  return 0;
+}
+"""
+
+
 class Windows(Simulated):
     def setUp(self):
         super().setUp()
@@ -199,6 +212,20 @@ class Windows(Simulated):
         # There is time for the most that there may be: a fifth.
         self.assertEqual(0, done.returncode)
         self.assertIn("all was simulated", str(self.report(profile, "--by", "module")["ledger"]))
+
+    def test_are_chosen_where_all_of_it_would_take_minutes(self):
+        """Of a program that ends by its own clock, so that it takes as long on any machine."""
+        spin = self.compile_text(SPIN, "spin.c", "spin", "-O1")
+        for ms, options, are_chosen in ((900, (), True), (900, ("--windows", "all"), False),
+                                        (900, ("--detail", "events", "--objects", "site"), False),
+                                        (50, (), False)):
+            with self.subTest(ms=ms, options=options):
+                profile, done = self.record("--engine", "timer+simulate", "--machine", "zen4",
+                                            "--no-experiments", *options, "--", spin, str(ms))
+                ledger = str(self.report(profile, "--by", "module")["ledger"])
+                # It ends before its first windows.
+                self.assertEqual(are_chosen, "all was simulated" in ledger)
+                self.assertEqual(are_chosen, "all of it, which is exact: --windows all" in done.stderr)
 
     def test_answers_show_errors(self):
         profile, _ = self.simulate(self.program, "phases",

@@ -101,8 +101,8 @@ class Stalls(CulpritTest):
         self.need("qemu-x86_64")
         if not (BUILD / "libculprit_qemu.so").exists():
             self.skipTest("built without the software PMU")
-        profile, _ = self.record("--engine", "timer+simulate", "-F", "1999", "--", self.build(text),
-                                 timeout=280)
+        profile, _ = self.record("--engine", "timer+simulate", "--windows", "all", "-F", "1999", "--",
+                                 self.build(text), timeout=280)
         return profile
 
     def stalls(self, profile, *options):
@@ -185,8 +185,8 @@ class Stalls(CulpritTest):
         self.need("qemu-x86_64")
         (self.folder / "fast.toml").write_text(
             "[l3]\nsize_kib = 0\n[memory]\nlatency_cycles = 5\n[tlb]\nwalk_last_cycles = 0\n")
-        profile, _ = self.record("--engine", "timer+simulate", "--machine", "fast.toml", "--no-experiments",
-                                 "--", self.build(PROGRAM), timeout=280)
+        profile, _ = self.record("--engine", "timer+simulate", "--windows", "all", "--machine", "fast.toml",
+                                 "--no-experiments", "--", self.build(PROGRAM), timeout=280)
         told = " ".join(self.culprit("why", "--in", "chase", profile).stdout.split())
         self.assertRegex(told, r"Verdict none: \d+ % of the time is unexplained")
         self.assertRegex(told, "its instructions tell more of what is unexplained: "

@@ -28,8 +28,8 @@ class TimerAndSimulation(CulpritTest):
             self.skipTest("built without the software PMU")
 
     def twice(self, *command, status=0, options=(), **more):
-        return self.record("--engine", "timer+simulate", *options, "--", *command, status=status,
-                           timeout=280, **more)
+        return self.record("--engine", "timer+simulate", "--windows", "all", *options, "--", *command,
+                           status=status, timeout=280, **more)
 
     def notes(self, profile):
         return self.report(profile)["ledger"]["notes"]

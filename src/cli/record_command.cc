@@ -67,8 +67,9 @@ std::string advise_second_run(const RecordCommand& command, const RecordOptions&
   if (!(cpu_ns > 0) || cpu_ns > kLongestNs) return "";
   RecordCommand second = command;
   second.simulate.command = options.command;
+  second.windows_by_time = true;
   if (!prepare_second_run(second)) return "";
-  const Slowdown slowdown = expect_slowdown_of(second);
+  const Slowdown slowdown = expect_slowdown_of(choose_windows(second, cpu_ns));
   return fmt::format(
       "for exact counts and what took the time: culprit record --engine timer+simulate (runs it "
       "once more, for {} to {})",

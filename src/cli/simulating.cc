@@ -19,17 +19,28 @@ namespace culprit {
 
 namespace {
 
-void announce(const RecordCommand& command, const Profile& native) {
+/// "10 s to 40 s".
+std::string describe_duration(const Slowdown& slowdown, double cpu_ns) {
+  return format_duration_ns(slowdown.least * cpu_ns) + " to " +
+         format_duration_ns(slowdown.most * cpu_ns);
+}
+
+/// `wanted`: the command before it was chosen that it is in windows.
+void announce(const RecordCommand& command, const RecordCommand& wanted, const Profile& native) {
   const std::optional<int64_t> cpu_ns = native.runs.front().cpu_time_ns;
   if (!cpu_ns) return;
   const auto ns = static_cast<double>(*cpu_ns);
   const bool has_threads = native.threads.size() > native.processes.size();
   const Slowdown slowdown = expect_slowdown_of(command, has_threads);
+  const bool is_chosen =
+      command.simulate.windows.are_wanted() && !wanted.simulate.windows.are_wanted();
   print_message(fmt::format(
-      "now simulating it in user mode: expect {} to {} ({} to {} times its {} of CPU time){}",
-      format_duration_ns(slowdown.least * ns), format_duration_ns(slowdown.most * ns),
-      slowdown.least, slowdown.most, format_duration_ns(ns),
-      advise_windows(command.simulate, command.machine != "none", ns, slowdown.most * ns)));
+      "now simulating it in user mode{}: expect {} ({} to {} times its {} of CPU time){}",
+      is_chosen ? ", in windows" : "", describe_duration(slowdown, ns), slowdown.least,
+      slowdown.most, format_duration_ns(ns),
+      is_chosen ? fmt::format("; all of it, which is exact: --windows all, {}",
+                              describe_duration(expect_slowdown_of(wanted, has_threads), ns))
+                : ""));
 }
 
 /// What a first user does not know: the model's times are those of a machine of this kind.
@@ -124,6 +135,15 @@ bool has_simulation() {
   return true;
 }
 
+RecordCommand choose_windows(RecordCommand command, double cpu_ns) {
+  const bool has_ranges = std::getenv(objects::kRangeVariable) != nullptr;
+  if (command.windows_by_time && !has_ranges &&
+      takes_minutes(expect_slowdown_of(command), cpu_ns)) {
+    command.simulate.windows.per_million = counting::kUsualWindows;
+  }
+  return command;
+}
+
 Slowdown expect_slowdown_of(const RecordCommand& command, bool has_threads) {
   return expect_slowdown(command.simulate, command.machine != "none", has_threads);
 }
@@ -135,10 +155,10 @@ Result<SecondRun> prepare_second_run(const RecordCommand& command) {
 
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
                                  const SaveProfile& save, std::string* amount,
-                                 double native_cycles) {
+                                 const RunExpectation& expected) {
   ASSIGN_OR_RETURN(SimulateOptions options, choose_simulation(command));
   options.control = &control;
-  SimulationProgress line(native_cycles);
+  SimulationProgress line(expected);
   const auto show = [&](const SimulateProgress& now) {
     if (!command.quiet) line.show(now);
   };
@@ -159,16 +179,18 @@ Result<void> run_second(SecondRun& second, const RecordCommand& wanted,
     native.remarks.emplace_back("interrupted: the profile has the native run only");
     return {};
   }
-  const RecordCommand command = with_budget(wanted, native.profile);
+  const auto cpu_ns = static_cast<double>(native.run().cpu_time_ns.value_or(0));
+  const RecordCommand command = choose_windows(with_budget(wanted, native.profile), cpu_ns);
   if (!command.quiet) {
     offer_calibration(command);
-    announce(command, native.profile);
+    announce(command, wanted, native.profile);
   }
-  const double cycles = find_cycles(native.profile);
+  const double most_ns = expect_slowdown_of(command).most * cpu_ns;
+  const RunExpectation expected{find_cycles(native.profile), most_ns / 1e9};
   std::string instructions;
   const auto start = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(second.run(native, [&] {
-    return run_simulation(command, *sampling.control, nullptr, &instructions, cycles);
+    return run_simulation(command, *sampling.control, nullptr, &instructions, expected);
   }));
   *amount += ", " + instructions;
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/options/command_line.h"
+#include "cli/simulation_progress.h"
 #include "host/capabilities.h"
 #include "simulate/second_run.h"
 #include "simulate/simulate.h"
@@ -23,12 +24,16 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command);
 bool has_simulation();
 
 /// Runs the command and shows how far it is. `amount`: "1,234,567 instructions". `save` is given
-/// what there is so far, now and then; nullptr: nobody wants it. `native_cycles`: what the program
-/// takes, if that is known, to tell how far it is.
+/// what there is so far, now and then; nullptr: nobody wants it. `expected`: to tell how
+/// far it is.
 /// Errors: as run_simulated(); choose_simulation()
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
                                  const SaveProfile& save, std::string* amount,
-                                 double native_cycles = 0);
+                                 const RunExpectation& expected = {});
+
+/// The command in windows, if a program with `cpu_ns` of CPU time would take more than a minute as
+/// it is, and nobody has asked for what windows do not tell.
+RecordCommand choose_windows(RecordCommand command, double cpu_ns);
 
 /// expect_slowdown() of what the command asks for.
 Slowdown expect_slowdown_of(const RecordCommand& command, bool has_threads = true);

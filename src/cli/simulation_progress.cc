@@ -8,7 +8,8 @@
 namespace culprit {
 
 std::optional<RunForecast> forecast_run(const SimulateProgress& before, const SimulateProgress& now,
-                                        double native_cycles) {
+                                        const RunExpectation& expected) {
+  const auto& [native_cycles, most_s] = expected;
   if (!(native_cycles > 0) || now.cycles < 0.01 * native_cycles) return std::nullopt;
   if (!(now.cycles > before.cycles)) return std::nullopt;
   // A model that is slower than the CPU would be done before the program is.
@@ -16,7 +17,12 @@ std::optional<RunForecast> forecast_run(const SimulateProgress& before, const Si
   const double s_per_cycle = (now.elapsed_s - before.elapsed_s) / (now.cycles - before.cycles);
   // A model whose cycles are more than the program's goes on as if each were less of it.
   const double whole = std::max(native_cycles, now.cycles);
-  return RunForecast{done, (1 - done) * whole * s_per_cycle};
+  const RunForecast by_cycles{done, (1 - done) * whole * s_per_cycle};
+  const bool is_likely = most_s == 0 || now.elapsed_s + by_cycles.left_s <= 2 * most_s;
+  if (is_likely) return by_cycles;
+  constexpr double kNearlyAll = 0.9;
+  if (now.elapsed_s > kNearlyAll * most_s) return std::nullopt;
+  return RunForecast{now.elapsed_s / most_s, most_s - now.elapsed_s};
 }
 
 const SimulateProgress& SimulationProgress::find_half(const SimulateProgress& now) {
@@ -32,7 +38,7 @@ void SimulationProgress::show(const SimulateProgress& now) {
   const bool is_due = !line_.is_on_terminal() && now.elapsed_s >= next_message_s_;
   if (!line_.is_on_terminal() && !is_due) return;
   std::string part;
-  if (const auto forecast = forecast_run(before, now, native_cycles_)) {
+  if (const auto forecast = forecast_run(before, now, expected_)) {
     part = fmt::format("{:.0f} %, about {} to go   ", 100 * forecast->done,
                        format_duration_ns(forecast->left_s * 1e9));
   }

@@ -18,17 +18,24 @@ struct RunForecast {
   double left_s = 0;
 };
 
+/// What is known of the run before it is simulated.
+struct RunExpectation {
+  double native_cycles = 0;  // 0: not known
+  double most_s = 0;         // most programs take no longer; 0: not known
+};
+
 /// The rest takes as long, per cycle, as what ran since `before`: the beginning of a run in windows
-/// is modelled whole, and takes ten times as long as what follows.
-/// Errors: the model's cycles and the program's may differ by half; nothing before a hundredth is
-///         done
+/// is modelled whole, and takes ten times as long as what follows. Where that is more than twice
+/// what most programs take, the model lacks most of the cycles, and it is the latter that is
+/// expected. Errors: the model's cycles and the program's may differ by half; nothing before a
+/// hundredth is
+///         done, and after nine tenths of what most programs take where cycles tell nothing
 std::optional<RunForecast> forecast_run(const SimulateProgress& before, const SimulateProgress& now,
-                                        double native_cycles);
+                                        const RunExpectation& expected);
 
 class SimulationProgress {
  public:
-  /// `native_cycles` 0: not known.
-  explicit SimulationProgress(double native_cycles) : native_cycles_(native_cycles) {}
+  explicit SimulationProgress(const RunExpectation& expected) : expected_(expected) {}
 
   void show(const SimulateProgress& now);
   void clear() { line_.clear(); }
@@ -37,7 +44,7 @@ class SimulationProgress {
   /// What was known when half of the time had gone by, or a little before.
   [[nodiscard]] const SimulateProgress& find_half(const SimulateProgress& now);
 
-  double native_cycles_;
+  RunExpectation expected_;
   std::deque<SimulateProgress> earlier_{{}};
   double next_message_s_ = 10;
   ProgressLine line_;

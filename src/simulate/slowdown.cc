@@ -1,9 +1,6 @@
 #include "simulate/slowdown.h"
 
-#include <algorithm>
-#include <fmt/format.h>
-
-#include "base/text.h"
+#include <cmath>
 
 namespace culprit {
 
@@ -32,19 +29,10 @@ Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool 
   return slowdown;
 }
 
-std::string advise_windows(const SimulateOptions& options, bool has_machine, double cpu_ns,
-                           double most_ns) {
-  constexpr double kLongNs = 60e9;
-  const bool may_have_windows =
-      !options.windows.are_wanted() && has_machine && options.sample_sets == 1 &&
-      !options.objects && !options.deterministic && options.locality == simulate::Locality::off;
-  if (most_ns < kLongNs || !may_have_windows) return "";
-  SimulateOptions in_windows = options;
-  in_windows.windows.per_million = 1;  // any
-  const Slowdown slowdown = of_what_is_simulated(in_windows, has_machine);
-  return fmt::format("; --windows auto, which estimates: {} to {}",
-                     format_duration_ns(slowdown.least * cpu_ns),
-                     format_duration_ns(slowdown.most * cpu_ns));
+bool takes_minutes(const Slowdown& slowdown, double cpu_ns) {
+  constexpr double kMinuteNs = 60e9;
+  const double usual = std::sqrt(static_cast<double>(slowdown.least) * slowdown.most);
+  return usual * cpu_ns > kMinuteNs;
 }
 
 }  // namespace culprit

@@ -2,8 +2,6 @@
 
 // How much longer than natively a simulated run takes, to be said before it.
 
-#include <string>
-
 #include "simulate/simulate.h"
 
 namespace culprit {
@@ -21,9 +19,7 @@ struct Slowdown {
 ///         bench/windows.py
 Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool has_threads = true);
 
-/// What to say behind a forecast of `most_ns`, where windows would make it bearable: how long they
-/// would take of a program with `cpu_ns` of CPU time; "" if that is not so.
-std::string advise_windows(const SimulateOptions& options, bool has_machine, double cpu_ns,
-                           double most_ns);
+/// Whether most programs with `cpu_ns` of CPU time take more than one.
+bool takes_minutes(const Slowdown& slowdown, double cpu_ns);
 
 }  // namespace culprit

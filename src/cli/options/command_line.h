@@ -31,6 +31,7 @@ struct RecordCommand {
   std::string machine = "host";     // simulate: whose caches
   std::string region;               // simulate, --roi: a function; "": all
   bool windows_by_budget = false;   // simulate: as many as there is time for
+  bool windows_by_time = false;     // timer+simulate: some, where all of it would take minutes
   std::vector<std::string> events;  // as typed; none: time, or what --engine says
   std::optional<uint64_t> period;   // -c: of events their number, of time ns
   std::optional<double> frequency_hz;

@@ -115,6 +115,23 @@ TEST(CommandLine, OptionsOfTheSoftwarePmuImplyIt) {
   EXPECT_EQ(parse<RecordCommand>({"record", "ls"}).record.engine, EngineChoice::automatic);
 }
 
+TEST(CommandLine, WindowsMayBeChosenWhereTheyTellAllThatIsAskedFor) {
+  const auto may = [](Words words) {
+    words.insert(words.begin(), {"record", "--engine", "timer+simulate"});
+    words.emplace_back("ls");
+    return parse<RecordCommand>(words).windows_by_time;
+  };
+  EXPECT_TRUE(may({}));
+  EXPECT_TRUE(may({"--machine", "zen4"}));
+  for (const Words& words :
+       {Words{"--windows", "all"}, Words{"--windows", "5%"}, Words{"--budget", "9s"},
+        Words{"--machine", "none"}, Words{"--sets", "1/4"}, Words{"--locality", "all"},
+        Words{"--objects", "site"}, Words{"--deterministic"}, Words{"--regions"}}) {
+    EXPECT_FALSE(may(words)) << words.front();
+  }
+  EXPECT_FALSE(parse<RecordCommand>({"record", "--engine", "simulate", "ls"}).windows_by_time);
+}
+
 TEST(CommandLine, RefusesOptionsThatThereAreNot) {
   const auto text = [](const Words& words) {
     const Usage usage = parse<Usage>(words);

@@ -50,15 +50,14 @@ void parse_sets(const std::string& text, SimulateOptions& options) {
 /// Accesses in all sets before a sample that has locality begins: enough to see which sets are hot.
 constexpr uint64_t kUsualFirst = 200'000'000;
 
-constexpr uint32_t kUsualWindows = 50'000;  // of a million instructions
-
 /// "all", "auto", "5%", "5%,7", "5%,7,1000000".
 void parse_windows(const std::string& text, SimulateOptions& options) {
   const std::vector<std::string_view> words = split(text, ',');
   counting::WindowOptions windows;
   const std::string share(words[0]);
   char* end = nullptr;
-  double percent = share == "auto" ? kUsualWindows / 1e4 : std::strtod(share.c_str(), &end);
+  double percent =
+      share == "auto" ? counting::kUsualWindows / 1e4 : std::strtod(share.c_str(), &end);
   const bool is_percent = end == nullptr || (end != share.c_str() && std::string_view(end) == "%");
   if (words.size() > 1) windows.seed = find_number(words[1], 10).value_or(0);
   if (words.size() > 2) windows.first = find_number(words[2], 10).value_or(0);
@@ -196,6 +195,12 @@ std::string check_windows(const RecordCommand& command) {
   return "";
 }
 
+/// Whether windows would tell all that is asked for.
+bool may_have_windows(RecordCommand command) {
+  command.simulate.windows.per_million = counting::kUsualWindows;
+  return check_windows(command).empty();
+}
+
 /// A sample of sets tells misses and what becomes of lines; "" if nothing else is asked for.
 std::string check_sets(const CLI::App& app, RecordCommand& command) {
   SimulateOptions& simulate = command.simulate;
@@ -215,14 +220,18 @@ std::string check_simulation(const CLI::App& app, RecordCommand& command) {
   SimulateOptions& simulate = command.simulate;
   if (simulate.budget_ns != 0 && app.count("--windows") == 0) {
     command.windows_by_budget = true;
-    simulate.windows.per_million = kUsualWindows;
+    simulate.windows.per_million = counting::kUsualWindows;
   }
   if (const std::string problem = check_windows(command); !problem.empty()) return problem;
   // Which data is waited for is what locality is asked for.
   if (simulate.locality != simulate::Locality::off && app.count("--objects") == 0) {
     simulate.objects = true;
   }
-  return check_sets(app, command);
+  if (const std::string problem = check_sets(app, command); !problem.empty()) return problem;
+  command.windows_by_time = command.record.engine == EngineChoice::timer_and_simulate &&
+                            app.count("--windows") == 0 && !command.windows_by_budget &&
+                            may_have_windows(command);
+  return "";
 }
 
 }  // namespace culprit

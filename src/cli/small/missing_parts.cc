@@ -141,8 +141,12 @@ Result<SimulateOptions> choose_simulation(const RecordCommand&) {
 }
 
 Result<Recording> run_simulation(const RecordCommand& command, RunControl&, const SaveProfile&,
-                                 std::string*, double) {
+                                 std::string*, const RunExpectation&) {
   return choose_simulation(command).error();
+}
+
+RecordCommand choose_windows(RecordCommand command, double) {
+  return command;
 }
 
 Slowdown expect_slowdown_of(const RecordCommand&, bool) {

@@ -26,6 +26,8 @@
 
 namespace culprit::counting {
 
+inline constexpr uint32_t kUsualWindows = 50'000;  // of a million instructions
+
 struct WindowOptions {
   uint32_t per_million = 0;  // of the instructions, in windows, warm-ups too; 0: no windows
   uint64_t seed = 1;         // of the windows' places
