@@ -24,8 +24,8 @@ Result<SimulateOptions> choose_simulation(const RecordCommand& command);
 bool has_simulation();
 
 /// Runs the command and shows how far it is. `amount`: "1,234,567 instructions". `save` is given
-/// what there is so far, now and then; nullptr: nobody wants it. `expected`: to tell how
-/// far it is.
+/// what there is so far, now and then; nullptr: nobody wants it. `expected`: to tell how far
+/// it is.
 /// Errors: as run_simulated(); choose_simulation()
 Result<Recording> run_simulation(const RecordCommand& command, RunControl& control,
                                  const SaveProfile& save, std::string* amount,

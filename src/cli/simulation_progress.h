@@ -26,9 +26,8 @@ struct RunExpectation {
 
 /// The rest takes as long, per cycle, as what ran since `before`: the beginning of a run in windows
 /// is modelled whole, and takes ten times as long as what follows. Where that is more than twice
-/// what most programs take, the model lacks most of the cycles, and it is the latter that is
-/// expected. Errors: the model's cycles and the program's may differ by half; nothing before a
-/// hundredth is
+/// what most programs take, the model lacks most of the cycles: what most take is expected.
+/// Errors: the model's cycles and the program's may differ by half; nothing before a hundredth is
 ///         done, and after nine tenths of what most programs take where cycles tell nothing
 std::optional<RunForecast> forecast_run(const SimulateProgress& before, const SimulateProgress& now,
                                         const RunExpectation& expected);

@@ -169,9 +169,31 @@ TEST(LocalityAdvice, SavesMeasuredCyclesOfTheLoop) {
   EXPECT_NE(advice[0].reason.find("10 times as long"), std::string::npos) << advice[0].reason;
   other.add_measured(30, 90);
   advice = other.advise();
-  // The first loop has too few samples of its own, and would have its function's scale.
   EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * 15);
   EXPECT_DOUBLE_EQ(advice[0].share, 0.5);
+}
+
+// Whatever tells by itself, and what does not: modelled cycles of 4,000 and 6,000 become those that
+// were measured; samples in code without modelled ones are nobody's.
+TEST(LoopScales, AddUpToWhatWasMeasured) {
+  for (const auto& [first, second] : {std::pair(30, 90), std::pair(10, 20), std::pair(60, 50)}) {
+    MadeLoops made;
+    Profile& p = made.test.profile;
+    p.events[4].name = p.strings.intern("instructions");
+    made.add_measured(uint64_t(first), uint64_t(second));
+    Histogram other = p.histograms.back();
+    other.offsets = {FileOffset(0x223)};
+    other.columns[0].samples = {70};
+    other.columns[0].value = {70'000};
+    p.histograms.push_back(std::move(other));
+    const FactsLookup facts = made.test.lookup();
+    CodeIndex code(p, facts);
+    LoopScales scales(p, code);
+    const double shared = 4000 * scales.of(scales.loops().row_of(at(0x210))) +
+                          6000 * scales.of(scales.loops().row_of(at(0x214)));
+    EXPECT_DOUBLE_EQ(shared, 1000.0 * (first + second));
+    EXPECT_DOUBLE_EQ(scales.measured_cycles(), shared + 70'000);
+  }
 }
 
 TEST(LocalityAdvice, NoneUnderTwoPercentAndNoneWithoutCycles) {

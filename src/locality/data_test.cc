@@ -61,7 +61,7 @@ TEST(Data, ObjectsHottestFirstAndAllOfThem) {
   EXPECT_EQ(report->totals.levels[0].lines, 300u);
 }
 
-// 40,000 and 60,000 cycles were measured where the model has 4,000 and 6,000: all of them waits
+// 40,000 and 160,000 cycles were measured where the model has 4,000 and 6,000: all of them waits
 // here.
 TEST(Data, CostsAreSharesOfAMeasuredRun) {
   MadeData made;

@@ -110,7 +110,7 @@ class DataText {
     }
     return text + " are of data that have a name\n" + describe_measured() + "\n";
   }
-  /// "The program waits for data in 33 % of ..."
+  /// "?cycles: of the 882 M measured cycles those in which it waited for data, 31 %, ..."
   [[nodiscard]] std::string describe_measured() const {
     if (report_.measured_cycles == 0) return "";
     const double waited = report_.events.value_of(report_.totals).value;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ class LoopScales {
   [[nodiscard]] bool are_known() const { return measured_cycles_ > 0; }
   /// Of all that was sampled, the kernel's included. [cycles]
   [[nodiscard]] double measured_cycles() const { return measured_cycles_; }
-  /// Measured cycles for a modelled one; of a loop with too few samples its function's, and 1 where
-  /// nothing was measured, or nothing modelled.
+  /// Measured cycles for a modelled one. A loop with too few samples has the scale of what is left
+  /// of its function, or of everything: what was modelled, times its scale, adds up to what was
+  /// measured of code that was modelled. 1 where no run was measured.
   /// Errors: by fifty samples within 28 % [95 %]
   [[nodiscard]] double of(uint32_t loop) const;
   /// Costs of modelled cycles become measured ones; it must outlive what is added up with them.
@@ -41,13 +43,16 @@ class LoopScales {
     double measured = 0;
     double modelled = 0;
     uint64_t samples = 0;
+    [[nodiscard]] bool tell() const;  // enough of them for a scale of their own
+    [[nodiscard]] double scale() const { return measured / modelled; }
+    Cycles& operator+=(const Cycles& other);
   };
-  [[nodiscard]] static bool tells(const Cycles& cycles);
 
   CodeLoops loops_;
   double measured_cycles_ = 0;
-  std::vector<Cycles> by_loop_;
-  std::map<std::string, Cycles> by_function_;
+  std::vector<std::optional<double>> by_loop_;
+  std::map<std::string, double> by_function_;
+  double rest_ = 1;
 };
 
 }  // namespace culprit

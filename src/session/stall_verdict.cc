@@ -118,8 +118,7 @@ std::string describe_unexplained(const StallSummary& stalls) {
   const auto percent = [&](double cycles) { return 100 * cycles / stalls.cycles; };
   std::string text = fmt::format(
       "its instructions tell more of what is unexplained: {} can have had {:.0f} to {:.0f} % of "
-      "the "
-      "time, the most of all causes",
+      "the time, the most of all causes",
       kStallCauseNames[first].words, percent(all.low[first]), percent(all.high[first]));
   if (stalls.part.empty() && !stalls.places.empty()) {
     const StallPlace& place = stalls.places.front();
