@@ -2,16 +2,18 @@
 """Programs before and after a repair that `culprit locality` advises: what it says, and what it was
 worth.
 
-    bench/locality_advice.py CULPRIT [--machine host] [--runs 7] [--only PAIR] [--no-model]
+    bench/locality_advice.py CULPRIT [--machine host] [--runs 15] [--only PAIR] [--no-model]
 
 Each file of bench/locality_pairs is a program before and (-DAFTER) after a repair, says in its first
 lines which kind of advice names it, and marks the lines to touch ("// here"). Printed are:
 
   expected, first    the kind that the file says; that of the first piece of advice ("kind": agree)
   lines              the piece of the expected kind that saves most touches a marked line
-  promised, measured what that piece saves at most; 1 - after/before of CPU time (medians of runs that take
-                     turns and last a second at least, so that start-up does not matter); "gain": they
-                     differ by at most 10 points or 30 %
+  promised, measured what that piece saves at most, of measured time; 1 - after/before of CPU time of the
+                     same command, natively (medians of runs that take turns); "gain": they differ by at
+                     most 10 points or 30 %
+
+Commands repeat their work until they take 0.1 s, so that start-up is a small part of them.
 """
 import argparse
 import json
@@ -24,7 +26,7 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).parent / "locality_pairs"
 SIDES = ("before", "after")
-LEAST_SECONDS = 1  # of a measured run
+LEAST_SECONDS = 0.1  # of a run, before the repair
 
 
 def output_of(*command):
@@ -47,8 +49,9 @@ def cpu_seconds():
 
 
 def measure(pair, folder, runs):
+    """Medians of seconds before, and of what the repair saves; how often the work is repeated."""
     seconds, outputs = {side: [] for side in SIDES}, set()
-    repeats = 10
+    repeats = 1
 
     def run(side):
         begin = cpu_seconds()
@@ -65,13 +68,13 @@ def measure(pair, folder, runs):
     if len(outputs) != 1:
         raise ValueError(f"{pair['name']}: the repair changes the result: {outputs}")
     before, after = (statistics.median(seconds[side]) for side in SIDES)
-    return before, 1 - after / before
+    return before, 1 - after / before, repeats
 
 
-def ask(culprit, machine, pair, folder):
+def ask(culprit, machine, pair, repeats, folder):
     profile = folder / f"{pair['name']}.culprit"
     output_of(culprit, "record", "-q", "--locality", "all", "--machine", machine,
-              *pair["options"], "-o", profile, "--", folder / f"{pair['name']}.before")
+              *pair["options"], "-o", profile, "--", folder / f"{pair['name']}.before", repeats)
     return json.loads(output_of(culprit, "locality", "--format", "json", profile))["advice"]
 
 
@@ -80,7 +83,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("culprit", type=pathlib.Path)
     parser.add_argument("--machine", default="host")
-    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--only", default="")
     parser.add_argument("--no-model", action="store_true")
     arguments = parser.parse_args()
@@ -96,8 +99,9 @@ def main():
             for side in SIDES:
                 output_of("gcc", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread",
                           f"-D{side.upper()}", "-o", folder / f"{pair['name']}.{side}", source)
-            seconds, gain = measure(pair, folder, arguments.runs)
-            advice = [] if arguments.no_model else ask(arguments.culprit, arguments.machine, pair, folder)
+            seconds, gain, repeats = measure(pair, folder, arguments.runs)
+            advice = ([] if arguments.no_model else
+                      ask(arguments.culprit, arguments.machine, pair, repeats, folder))
             fitting = [piece for piece in advice if piece["kind"] in pair["kinds"]]
             promised = fitting[0]["share"] if fitting else 0
             has_lines = bool(fitting) and not pair["lines"].isdisjoint(fitting[0]["lines"])
