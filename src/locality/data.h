@@ -4,8 +4,8 @@
 //
 //     $ culprit data
 //
-//      ?cycles ?share waits =accesses L1miss L2miss spatial temporal  data
-//       2.14 G 51.0 %  91 %     412 M 24.1 %  9.8 %  37.2 %     0.20  mem_init quake.c:431
+//      ?cycles ?share =accesses L1miss L2miss spatial temporal  data
+//       2.14 G 51.0 %     412 M 24.1 %  9.8 %  37.2 %     0.20  mem_init quake.c:431
 //
 // Beside a measured run costs are its cycles, shared out by what the model has of each loop.
 //

@@ -63,8 +63,7 @@ TEST_F(StallVerdict, WhatIsUnexplainedHasItsLikeliestCause) {
   EXPECT_EQ(describe_unexplained(stalls_),
             "its instructions tell more of what is unexplained: data from memory can have had 12 "
             "to 80 % of the time, the most of all causes, and 70 % of it passed in chase(long). "
-            "culprit why "
-            "--stalls has them, annotate the instructions");
+            "culprit why --stalls has them, annotate the instructions");
   bound(StallCause::load_memory) = bound(StallCause::port) = 150;
   EXPECT_EQ(describe_unexplained(stalls_), "");
 }

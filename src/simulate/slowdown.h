@@ -19,7 +19,8 @@ struct Slowdown {
 ///         bench/windows.py
 Slowdown expect_slowdown(const SimulateOptions& options, bool has_machine, bool has_threads = true);
 
-/// Whether most programs with `cpu_ns` of CPU time take more than one.
+/// Whether a program with `cpu_ns` of CPU time takes more than one minute, if it is neither among
+/// the fast nor among the slow: by the geometric mean of both.
 bool takes_minutes(const Slowdown& slowdown, double cpu_ns);
 
 }  // namespace culprit

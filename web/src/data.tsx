@@ -22,15 +22,15 @@ function accessesOf(counted: { accesses: number; accesses_error: number }): JSX.
   return <span title={`±${amount(counted.accesses_error)}`}>~{amount(counted.accesses)}</span>;
 }
 
-function useColumns(cost: DataTypes.Cost, total: number, rows: Row[]): ColumnOf<Row>[] {
+function useColumns(kind: "data" | "locality", cost: DataTypes.Cost, total: number, rows: Row[]): ColumnOf<Row>[] {
   const mark = rows.some((row) => row.use.accesses_error > 0) ? "~" : "=";
   return [
     { key: "cost", title: `${MARKS[cost.provenance]}${cost.unit}`, width: 96, value: (row) => row.use.cost.value, draw: (row) => amount(row.use.cost.value),
       share: (row) => total > 0 ? row.use.cost.value / total : 0 },
     { key: "share", title: "share", width: 66, value: (row) => row.use.cost.value / total, draw: (row) => percent(row.use.cost.value / total) },
-    { key: "waits", title: "waits", hint: "of its modelled cycles, those that wait for data", width: 62,
-      value: (row) => row.use.modelled_cycles ? (row.use.waiting_cycles ?? 0) / row.use.modelled_cycles : null,
-      draw: (row) => row.use.modelled_cycles ? percent((row.use.waiting_cycles ?? 0) / row.use.modelled_cycles, 0) : "–" },
+    ...(kind === "data" ? [] : [{ key: "waits", title: "waits", hint: "of its modelled cycles, those that wait for data", width: 62,
+      value: (row: Row) => row.use.modelled_cycles ? (row.use.waiting_cycles ?? 0) / row.use.modelled_cycles : null,
+      draw: (row: Row) => row.use.modelled_cycles ? percent((row.use.waiting_cycles ?? 0) / row.use.modelled_cycles, 0) : "–" }]),
     { key: "accesses", title: `${mark}accesses`, width: 96, value: (row) => row.use.accesses, draw: (row) => accessesOf(row.use) },
     ...LEVELS.map((level): ColumnOf<Row> => ({ key: level, title: `${level} miss`, hint: `of its accesses, those that missed ${level}`, width: 84,
       value: (row) => row.use.misses ? row.use.misses[level] / row.use.accesses : null,
@@ -156,7 +156,7 @@ function PartPane({ profile, name }: { profile: number; name: string }): JSX.Ele
 
 function Panes({ profile, kind, rows, document, route }: { profile: number; kind: "data" | "locality"; rows: Row[]; document: DataTypes.DataDocument | Locality.LocalityDocument; route: Route }): JSX.Element {
   const measured = "measured_cycles" in document ? document.measured_cycles : null;
-  const columns = useColumns(document.cost as DataTypes.Cost, measured ?? document.totals.cost.value, rows);
+  const columns = useColumns(kind, document.cost as DataTypes.Cost, measured ?? document.totals.cost.value, rows);
   const sort = route.query.get("sort") ?? "-cost";
   const at = Number(route.query.get("row") ?? 0);
   const isMatrix = kind === "locality" && route.query.get("show") === "matrix";

@@ -252,6 +252,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       "  culprit record -r 5 ./a.out            five runs; then: culprit variance\n"
       "  culprit record --compare 'old=./a' --compare 'new=./b'  then: culprit diff\n"
       "  culprit record --engine timer+simulate ./a.out   measured time beside exact counts\n"
+      "  culprit record --locality all ./a.out  which data it waits for; then: culprit data\n"
       "  culprit record --regions --engine simulate ./a.out   counts of OpenMP constructs\n"
       "  culprit record --region solve ./a.out  calls of a function; then: culprit regions\n\n"
       "Exit status: the program's own; 125 for failures of culprit, 126 if the\n"
