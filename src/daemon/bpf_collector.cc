@@ -66,9 +66,7 @@ class BpfCollector final : public Collector {
     const Result<void> taken = sink(builder.profile());
     // What could not be written (a full disk) is kept for the next time.
     if (!taken) {
-      for_each_row(builder.profile().histograms, [&](const HistogramRow& row) {
-        builder.add(row.context, row.location, row.cell.event, row.cell.samples, row.cell.value);
-      });
+      for (Histogram& one : builder.profile().histograms) builder.add(std::move(one));
       for (const StackCount& row : builder.profile().stack_counts) {
         builder.add_stack(row.context, row.stack, row.cell.event, row.cell.samples, row.cell.value);
       }

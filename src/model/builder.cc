@@ -45,7 +45,7 @@ void ProfileBuilder::add_accesses(const SampledAccess& accesses) {
 
 void ProfileBuilder::take_counts() {
   const std::vector<Event>& events = profile_.events;
-  profile_.histograms = group_histograms(cells_.take(events));
+  profile_.histograms = cells_.take(events);
   profile_.stack_counts = stack_cells_.take(events);
   profile_.kernel_stacks = kernel_stack_cells_.take(events);
   profile_.branch_counts = branches_.take(events);

@@ -9,6 +9,7 @@
 #include <tsl/robin_map.h>
 #include <vector>
 
+#include "model/histogram_sums.h"
 #include "model/profile.h"
 #include "model/slice_sums.h"
 #include "model/sorted_sums.h"
@@ -39,6 +40,8 @@ class ProfileBuilder {
   /// Cell has it.
   void add(ContextId context, const Location& location, EventId event, uint64_t samples,
            uint64_t value, double variance = 0, ObjectId object = ObjectId());
+  /// All of a context in an image at once; its events are those of the profile.
+  void add(Histogram histogram) { cells_.add(std::move(histogram), profile_.events); }
   /// Samples of a whole call stack, whose leaf location must be added too.
   void add_stack(ContextId context, StackId stack, EventId event, uint64_t samples, uint64_t value);
   /// Samples of one of kernel_stacks.
@@ -76,7 +79,7 @@ class ProfileBuilder {
   RunId run_;
   tsl::robin_map<Context, ContextId, KeyHash, KeyEqual> contexts_;
   tsl::robin_map<StackNode, StackId, KeyHash, KeyEqual> stacks_;
-  SortedSums<HistogramRow> cells_;
+  HistogramSums cells_;
   SortedSums<StackCount> stack_cells_;
   SortedSums<StackCount> kernel_stack_cells_;
   SortedSums<BranchCount> branches_;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <span>
 #include <vector>
 
 #include "model/rows.h"
@@ -18,7 +19,7 @@
 namespace culprit {
 
 /// Calls visit(HistogramRow) for each non-zero cell, in canonical order if the histograms are.
-void for_each_row(const std::vector<Histogram>& histograms, const auto& visit) {
+void for_each_row(std::span<const Histogram> histograms, const auto& visit) {
   for (const Histogram& histogram : histograms) {
     for (size_t i = 0; i < histogram.offsets.size(); ++i) {
       for (const EventColumn& column : histogram.columns) {

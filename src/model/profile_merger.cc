@@ -3,6 +3,8 @@
 
 #include "model/profile_merger.h"
 
+#include <algorithm>
+
 #include "base/result.h"
 
 namespace culprit {
@@ -98,9 +100,7 @@ ProfileMerger::ProfileMerger(Profile start, const Projection& projection)
     images_.try_emplace(identity(image, profile_.strings.text(image.path), profile_.machine),
                         ImageId(i));
   }
-  for (const HistogramRow& row : flatten_histograms(profile_.histograms)) {
-    cells_.add(row, profile_.events);
-  }
+  for (Histogram& one : profile_.histograms) cells_.add(std::move(one), profile_.events);
   profile_.histograms.clear();
 }
 
@@ -227,17 +227,22 @@ std::vector<ImageId> ProfileMerger::add(const Profile& other) {
       profile_.object_ranges.push_back(translated(range));
     }
   }
-  add_counts(other, translated);
+  add_counts(other, translate);
   profile_.ledger.merge(other.ledger);
   return translate.images();
 }
 
-void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
-  for_each_row(other.histograms, [&](const HistogramRow& theirs) {
-    HistogramRow row = translated(theirs);
-    if (!projection_.objects) row.object = {};
-    cells_.add(row, profile_.events);
-  });
+void ProfileMerger::add_counts(const Profile& other, auto& translate) {
+  for (Histogram histogram : other.histograms) {
+    histogram.context = translate(histogram.context);
+    histogram.image = translate(histogram.image);
+    if (!projection_.objects) histogram.objects.clear();
+    for (ObjectId& object : histogram.objects) object = translate(object);
+    for (EventColumn& column : histogram.columns) column.event = translate(column.event);
+    std::sort(histogram.columns.begin(), histogram.columns.end(),
+              [](const auto& a, const auto& b) { return a.event < b.event; });
+    cells_.add(std::move(histogram), profile_.events);
+  }
   size_t kind = 0;
   visit_flat_counts(
       [&]<class Row>(std::string_view, const std::vector<Row>& theirs, std::vector<Row>& ours) {
@@ -245,7 +250,8 @@ void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
         const bool keeps_slices = projection_.time_slices && projection_.runs;
         if (std::is_same_v<Row, SliceCount> && !keeps_slices) return;
         for (const Row& row : theirs) {
-          ours.push_back(translated(row));
+          ours.push_back(row);
+          translate_ids(ours.back(), translate);
           if constexpr (std::is_same_v<Row, SampledAccess>) {
             if (!projection_.objects) ours.back().object = {};
           }
@@ -259,7 +265,7 @@ void ProfileMerger::add_counts(const Profile& other, const auto& translated) {
 }
 
 Profile ProfileMerger::take() {
-  profile_.histograms = group_histograms(cells_.take(profile_.events));
+  profile_.histograms = cells_.take(profile_.events);
   visit_flat_counts([&](std::string_view, auto& rows) { merge_rows(rows, profile_.events); },
                     profile_);
   return std::move(profile_);

@@ -17,8 +17,8 @@
 #include <tsl/robin_map.h>
 #include <vector>
 
+#include "model/histogram_sums.h"
 #include "model/merge.h"
-#include "model/sorted_sums.h"
 #include "model/tables.h"
 
 namespace culprit {
@@ -69,7 +69,7 @@ class ProfileMerger {
   using Index = tsl::robin_map<Row, IdType, KeyHash, KeyEqual>;
 
   void add_machine(const Profile& other);
-  void add_counts(const Profile& other, const auto& translated);
+  void add_counts(const Profile& other, auto& translate);
   void project(Process& process) const;
   void project(Thread& thread) const;
   void project(Context& context) const;
@@ -85,7 +85,7 @@ class ProfileMerger {
   Index<DataObject, ObjectId> objects_;
   Index<Region, RegionId> regions_;
   tsl::robin_map<std::string, ImageId> images_;  // by identity
-  SortedSums<HistogramRow> cells_;
+  HistogramSums cells_;
   std::array<size_t, count_kinds_of_counts()> united_{};  // rows of each kind, when last united
 };
 

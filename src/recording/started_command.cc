@@ -50,8 +50,9 @@ StartedCommand::StartedCommand(std::string name, pid_t pid, Fd gate)
       pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
       gate_(std::move(gate)) {}
 
-Result<StartedCommand> StartedCommand::hold(const std::vector<std::string>& command,
-                                            const std::vector<std::string>* environment) {
+Result<StartedCommand> StartedCommand::make(const std::vector<std::string>& command,
+                                            const std::vector<std::string>* environment,
+                                            bool is_held) {
   CHECK(!command.empty());
   const ExecCommand prepared(command);
   const std::vector<char*> variables =
@@ -68,8 +69,13 @@ Result<StartedCommand> StartedCommand::hold(const std::vector<std::string>& comm
   sigset_t mask;
   ::sigemptyset(&endings);
   for (const int signal : kEndingSignals) ::sigaddset(&endings, signal);
+  constexpr uint64_t kNoSpin = 0;
+  if (!is_held && ::send(ours.get(), &kNoSpin, sizeof kNoSpin, 0) != sizeof kNoSpin) {
+    return errno_error("cannot write to a socket", errno);
+  }
   ::sigprocmask(SIG_BLOCK, &endings, &mask);
-  const pid_t pid = ::fork();
+  // Who does not wait takes our memory until its exec, which costs nothing, however much we have.
+  const pid_t pid = is_held ? ::fork() : ::vfork();
   const int reason = errno;
   if (pid == 0) {
     ::close(ours.get());  // else our death would not end the wait
@@ -94,6 +100,10 @@ Result<void> StartedCommand::let_go(uint64_t spin_ns) {
     if (reason == EPIPE && WIFSIGNALED(wait_status_)) return {};
     return errno_error("cannot run '" + name_ + "'", reason);
   }
+  return read_whether_it_runs();
+}
+
+Result<void> StartedCommand::read_whether_it_runs() {
   int reason = 0;
   if (!read_whole(gate_.get(), &reason, sizeof reason)) return {};
   wait();
@@ -116,10 +126,16 @@ void StartedCommand::wait() {
   if (!has_ended_) has_ended_ = wait_for_end(pid_, 0, &wait_status_, &usage_);
 }
 
+Result<StartedCommand> StartedCommand::hold(const std::vector<std::string>& command,
+                                            const std::vector<std::string>* environment) {
+  return make(command, environment, true);
+}
+
 Result<StartedCommand> StartedCommand::start(const std::vector<std::string>& command,
                                              const std::vector<std::string>* environment) {
-  ASSIGN_OR_RETURN(StartedCommand started, hold(command, environment));
-  RETURN_IF_ERROR(started.let_go(0));
+  ASSIGN_OR_RETURN(StartedCommand started, make(command, environment, false));
+  started.is_let_go_ = true;
+  RETURN_IF_ERROR(started.read_whether_it_runs());
   return started;
 }
 

@@ -25,7 +25,7 @@ class StartedCommand {
                                      const std::vector<std::string>* environment = nullptr);
   StartedCommand(StartedCommand&&) = default;
   StartedCommand& operator=(StartedCommand&&) = default;
-  /// hold() and let_go() in one.
+  /// hold() and let_go() in one, without a copy of our memory.
   static Result<StartedCommand> start(const std::vector<std::string>& command,
                                       const std::vector<std::string>* environment = nullptr);
   /// A child that was not let go is ended.
@@ -52,6 +52,9 @@ class StartedCommand {
 
  private:
   StartedCommand(std::string name, pid_t pid, Fd gate);
+  static Result<StartedCommand> make(const std::vector<std::string>& command,
+                                     const std::vector<std::string>* environment, bool is_held);
+  Result<void> read_whether_it_runs();
   void wait();
 
   std::string name_;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "model/counts.h"
+#include "model/rows.h"
 
 namespace culprit::scan {
 namespace {
@@ -148,6 +149,102 @@ std::vector<Behaviour> judge_places(const Counted& counted, size_t instructions,
   return behaviours;
 }
 
+/// Adds the sums of all that was counted, by context and event, as counts of no place.
+void add_sums(Profile& profile) {
+  std::map<std::pair<ContextId, EventId>, uint64_t> sums;
+  for (const Histogram& histogram : profile.histograms) {
+    for (const EventColumn& column : histogram.columns) {
+      uint64_t& sum = sums[{histogram.context, column.event}];
+      for (const uint64_t value : column.value) add_saturating(sum, value);
+    }
+  }
+  for (const auto& [key, value] : sums) {
+    Count count;
+    count.context = key.first;
+    count.event = key.second;
+    count.value = value;
+    profile.counts.push_back(count);
+  }
+}
+
+void keep_rows(Histogram& histogram, const std::vector<bool>& is_kept) {
+  const auto thin = [&](auto& values) {
+    if (values.empty()) return;
+    size_t kept = 0;
+    for (size_t row = 0; row < is_kept.size(); ++row) {
+      if (is_kept[row]) values[kept++] = values[row];
+    }
+    values.resize(kept);
+  };
+  thin(histogram.offsets);
+  thin(histogram.objects);
+  for (EventColumn& column : histogram.columns) {
+    thin(column.samples);
+    thin(column.value);
+    thin(column.variance);
+  }
+}
+
+/// The row of `other` for each row of `histogram`; SIZE_MAX: it has none.
+std::vector<size_t> match_rows(const Histogram& histogram, const Histogram& other) {
+  const auto key = [](const Histogram& one, size_t row) {
+    return std::pair(one.offsets[row], object_of_row(one, row));
+  };
+  std::vector<size_t> matches(histogram.offsets.size(), SIZE_MAX);
+  size_t at = 0;
+  for (size_t row = 0; row < matches.size(); ++row) {
+    while (at < other.offsets.size() && key(other, at) < key(histogram, row)) ++at;
+    if (at == other.offsets.size()) break;
+    if (key(other, at) == key(histogram, row)) matches[row] = at;
+  }
+  return matches;
+}
+
+const EventColumn* find_column(const Histogram& histogram, EventId event) {
+  const auto found = std::find_if(histogram.columns.begin(), histogram.columns.end(),
+                                  [&](const EventColumn& one) { return one.event == event; });
+  return found == histogram.columns.end() ? nullptr : &*found;
+}
+
+/// Forgets those of the matches that have not the same numbers; what has no column counted 0.
+void keep_equal(const Histogram& histogram, const Histogram& other, std::vector<size_t>& matches) {
+  const auto compare = [&](EventId event) {
+    const EventColumn* const ours = find_column(histogram, event);
+    const EventColumn* const theirs = find_column(other, event);
+    for (size_t row = 0; row < matches.size(); ++row) {
+      if (matches[row] == SIZE_MAX) continue;
+      const uint64_t value = ours == nullptr ? 0 : ours->value[row];
+      if (value != (theirs == nullptr ? 0 : theirs->value[matches[row]])) matches[row] = SIZE_MAX;
+    }
+  };
+  for (const EventColumn& column : histogram.columns) compare(column.event);
+  for (const EventColumn& column : other.columns) {
+    if (find_column(histogram, column.event) == nullptr) compare(column.event);
+  }
+}
+
+/// Drops the rows that all these histograms of one image have with the same values.
+void drop_what_is_equal(const std::vector<Histogram*>& histograms) {
+  const Histogram& first = *histograms.front();
+  std::vector<std::vector<size_t>> matches;  // by histogram but the first
+  std::vector<bool> is_first_kept(first.offsets.size());
+  for (size_t i = 1; i < histograms.size(); ++i) {
+    matches.push_back(match_rows(first, *histograms[i]));
+    keep_equal(first, *histograms[i], matches.back());
+    for (size_t row = 0; row < is_first_kept.size(); ++row) {
+      if (matches.back()[row] == SIZE_MAX) is_first_kept[row] = true;
+    }
+  }
+  for (size_t i = 1; i < histograms.size(); ++i) {
+    std::vector<bool> is_kept(histograms[i]->offsets.size(), true);
+    for (size_t row = 0; row < is_first_kept.size(); ++row) {
+      if (!is_first_kept[row]) is_kept[matches[i - 1][row]] = false;
+    }
+    keep_rows(*histograms[i], is_kept);
+  }
+  keep_rows(*histograms.front(), is_first_kept);
+}
+
 }  // namespace
 
 size_t find_event(const Profile& profile, std::string_view name) {
@@ -214,53 +311,16 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
 }
 
 void keep_what_differs(Profile& profile) {
-  // The sums of all that was counted stay.
-  std::map<std::pair<ContextId, EventId>, uint64_t> sums;
-  std::map<Location, std::map<EventId, std::map<ContextId, uint64_t>>> places;
   std::set<ContextId> contexts;
-  for (const Histogram& histogram : profile.histograms) {
-    contexts.insert(histogram.context);
-    for_each_count(profile, histogram, [&](const Location& at, size_t event, const Sum& sum) {
-      sums[{histogram.context, EventId(event)}] += sum.value;
-      places[at][EventId(event)][histogram.context] += sum.value;
-    });
-  }
-  for (const auto& [key, value] : sums) {
-    Count count;
-    count.context = key.first;
-    count.event = key.second;
-    count.value = value;
-    profile.counts.push_back(count);
-  }
-  const auto differs = [&](const Location& at) {
-    for (const auto& [event, values] : places[at]) {
-      if (values.size() < contexts.size()) return true;
-      for (const auto& [context, value] : values) {
-        if (value != values.begin()->second) return true;
-      }
-    }
-    return false;
-  };
+  std::map<ImageId, std::vector<Histogram*>> images;
   for (Histogram& histogram : profile.histograms) {
-    size_t kept = 0;
-    for (size_t row = 0; row < histogram.offsets.size(); ++row) {
-      if (!differs({histogram.image, histogram.offsets[row]})) continue;
-      histogram.offsets[kept] = histogram.offsets[row];
-      if (!histogram.objects.empty()) histogram.objects[kept] = histogram.objects[row];
-      for (EventColumn& column : histogram.columns) {
-        if (!column.samples.empty()) column.samples[kept] = column.samples[row];
-        column.value[kept] = column.value[row];
-        if (!column.variance.empty()) column.variance[kept] = column.variance[row];
-      }
-      ++kept;
-    }
-    histogram.offsets.resize(kept);
-    if (!histogram.objects.empty()) histogram.objects.resize(kept);
-    for (EventColumn& column : histogram.columns) {
-      if (!column.samples.empty()) column.samples.resize(kept);
-      column.value.resize(kept);
-      if (!column.variance.empty()) column.variance.resize(kept);
-    }
+    contexts.insert(histogram.context);
+    images[histogram.image].push_back(&histogram);
+  }
+  add_sums(profile);
+  for (auto& [image, histograms] : images) {
+    // A run that has nothing there differs from the others everywhere.
+    if (histograms.size() == contexts.size()) drop_what_is_equal(histograms);
   }
   std::erase_if(profile.histograms, [](const Histogram& one) { return one.offsets.empty(); });
 }

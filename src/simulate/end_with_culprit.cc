@@ -1,13 +1,16 @@
 #include "simulate/end_with_culprit.h"
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,48 +64,109 @@ void kill_simulated(const std::string& folder) {
 
 /// Outputs, terminals and locks of culprit's are not held longer than culprit does.
 void close_all_but(int kept) {
-  for (const int fd : read_numbers("/proc/self/fd")) {
-    if (fd != kept) ::close(fd);
-  }
+  if (kept > 0) ::close_range(0, static_cast<unsigned>(kept) - 1, 0);
+  ::close_range(static_cast<unsigned>(kept) + 1, UINT_MAX, 0);
 }
 
-[[noreturn]] void watch(int culprit_lives, const std::string& folder) {
-  ::setsid();
-  ::prctl(PR_SET_NAME, "simulation-end");
-  for (const int signal : kEndingSignals) ::signal(signal, SIG_IGN);
-  close_all_but(culprit_lives);
-  char word = 0;
-  ssize_t got = 0;
-  do {
-    got = ::read(culprit_lives, &word, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got == 0) {
+/// What the watcher knows: the folders of simulations, by the process that began them.
+class Simulations {
+ public:
+  void take(std::string_view message) {
+    const char what = message.front();
+    const size_t space = message.find(' ');
+    const pid_t pid = std::atoi(std::string(message.substr(1, space - 1)).c_str());
+    const std::string folder(message.substr(space + 1));
+    if (what == kBegins) running_.emplace(pid, folder);
+    if (what == kEnds) {
+      std::erase_if(running_, [&](const auto& one) { return one.second == folder; });
+    }
+    if (what == kProcessEnded) {
+      for (auto [one, end] = running_.equal_range(pid); one != end; one = running_.erase(one)) {
+        kill_with_folder(one->second);
+      }
+    }
+  }
+  void kill_all() {
+    for (const auto& [pid, folder] : running_) kill_with_folder(folder);
+  }
+
+  static constexpr char kBegins = '+';
+  static constexpr char kEnds = '-';
+  static constexpr char kProcessEnded = 'x';
+
+ private:
+  static void kill_with_folder(const std::string& folder) {
     kill_simulated(folder);
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
   }
+
+  std::multimap<pid_t, std::string> running_;
+};
+
+[[noreturn]] void watch(int culprit_lives) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "simulation-end");
+  for (const int signal : kEndingSignals) ::signal(signal, SIG_IGN);
+  close_all_but(culprit_lives);
+  Simulations simulations;
+  std::string unread;
+  char read[PIPE_BUF];
+  ssize_t got = 0;
+  while ((got = ::read(culprit_lives, read, sizeof read)) > 0 || (got < 0 && errno == EINTR)) {
+    if (got < 0) continue;
+    unread.append(read, static_cast<size_t>(got));
+    size_t end = 0;
+    while ((end = unread.find('\0')) != std::string::npos) {
+      simulations.take(std::string_view(unread).substr(0, end));
+      unread.erase(0, end + 1);
+    }
+  }
+  if (got == 0) simulations.kill_all();
   ::_exit(0);
 }
 
 }  // namespace
 
-EndWithCulprit::EndWithCulprit(const std::string& folder) {
+EndWatcher::EndWatcher() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
   const Fd reader(ends[0]);
   Fd writer(ends[1]);
+  maker_ = ::getpid();
   watcher_ = ::fork();
   if (watcher_ == 0) {
     writer.reset();
-    watch(reader.get(), folder);
+    watch(reader.get());
   }
   if (watcher_ > 0) culprit_lives_ = std::move(writer);
 }
 
-EndWithCulprit::~EndWithCulprit() {
-  if (watcher_ <= 0) return;
+EndWatcher::~EndWatcher() {
+  if (watcher_ <= 0 || maker_ != ::getpid()) return;
   ::kill(watcher_, SIGKILL);
   while (::waitpid(watcher_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+/// Messages of several processes do not mix: each is written at once.
+void EndWatcher::tell(char what, pid_t pid, const std::string& folder) const {
+  const std::string message = what + std::to_string(pid) + ' ' + folder + '\0';
+  if (!culprit_lives_ || message.size() > PIPE_BUF) return;
+  while (::write(culprit_lives_.get(), message.data(), message.size()) < 0 && errno == EINTR) {
+    continue;
+  }
+}
+
+void EndWatcher::begin(const std::string& folder) const {
+  tell(Simulations::kBegins, ::getpid(), folder);
+}
+
+void EndWatcher::end(const std::string& folder) const {
+  tell(Simulations::kEnds, ::getpid(), folder);
+}
+
+void EndWatcher::end_all_of(pid_t pid) const {
+  tell(Simulations::kProcessEnded, pid, "");
 }
 
 }  // namespace culprit

@@ -75,7 +75,7 @@ class SimulationRun final : public RunSource {
         sample_(sample),
         progress_(progress),
         save_(save),
-        profile_(detail_, sample) {
+        profile_(detail_, sample, options.branches) {
     if (options.native)
       pace_.emplace(static_cast<double>(options.budget_ns), options.native->cpu_ns);
   }
@@ -136,7 +136,9 @@ class SimulationRun final : public RunSource {
 
 Result<Simulation> SimulationRun::run() {
   describe_profile();
-  const EndWithCulprit watched(folder_.path());
+  std::optional<EndWatcher> own;
+  if (options_.watcher == nullptr) own.emplace();
+  const EndWithCulprit watched(own ? *own : *options_.watcher, folder_.path());
   RunTargets targets;
   RETURN_IF_ERROR(prepare(targets));
   ASSIGN_OR_RETURN(const RunEnd end, run_loop(*this, targets,
@@ -297,7 +299,7 @@ Result<void> SimulationRun::flush(uint64_t) {
 /// What the processes that still run have counted is in it, too: it is read again when they have
 /// ended.
 Profile SimulationRun::profile_so_far() const {
-  SimulatedProfile living(detail_, sample_);
+  SimulatedProfile living(detail_, sample_, options_.branches);
   Profile so_far = profile_.so_far();
   living.builder().profile().machine = so_far.machine;
   living.builder().profile().environment = so_far.environment;

@@ -21,6 +21,7 @@
 #include "recording/run_control.h"
 #include "simulate/counting/region.h"
 #include "simulate/counting/window_schedule.h"
+#include "simulate/end_with_culprit.h"
 #include "simulate/machine/machine.h"
 #include "simulate/machine/outcome.h"
 #include "simulate/objects/data_objects.h"
@@ -50,8 +51,9 @@ struct SimulateOptions {
   /// Windows of the run are modelled, and costs estimated for all of it. Needs a machine, without
   /// locality, objects, a sample of sets and turns.
   counting::WindowOptions windows;
-  bool deterministic = false;                            // threads take turns by simulated time
-  bool objects = false;                                  // counts by data object, too
+  bool branches = true;        // where they went, beside what was counted at each
+  bool deterministic = false;  // threads take turns by simulated time
+  bool objects = false;        // counts by data object, too
   objects::Grouping grouping = objects::Grouping::site;  // of blocks of the heap
   std::vector<objects::Range> ranges{};                  // --range
   std::vector<std::string> allocators{};                 // --allocator, as they are written
@@ -65,7 +67,8 @@ struct SimulateOptions {
     double cycles = 0;
   };
   std::optional<Native> native;
-  RunControl* control = nullptr;  // who may ask for an end; null: nobody
+  RunControl* control = nullptr;        // who may ask for an end; null: nobody
+  const EndWatcher* watcher = nullptr;  // that several runs share; null: the run has its own
 };
 
 struct SimulateProgress {

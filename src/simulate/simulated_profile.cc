@@ -48,8 +48,12 @@ std::optional<AccessKind> kind_of(simulate::LineUse use, bool is_float) {
 
 }  // namespace
 
-SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample)
-    : events_(simulated_events(detail)), sample_(std::move(sample)), tasks_(true) {
+SimulatedProfile::SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample,
+                                   bool branches)
+    : events_(simulated_events(detail)),
+      sample_(std::move(sample)),
+      tasks_(true),
+      keeps_branches_(branches) {
   Profile& profile = builder_.profile();
   for (const SimulatedEvent& event : events_) {
     Event row;
@@ -117,6 +121,62 @@ Location SimulatedProfile::locate(const ProcessCounts& counts, const std::vector
   return {anonymous_, FileOffset(value)};
 }
 
+size_t SimulatedProfile::instructions_event() const {
+  const auto found = std::find_if(events_.begin(), events_.end(),
+                                  [](const auto& one) { return one.name == "instructions"; });
+  return static_cast<size_t>(found - events_.begin());
+}
+
+void SimulatedProfile::count_executions(const SimulatedSite& site) {
+  executions_ += site.executions;
+  if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
+}
+
+void SimulatedProfile::add_sites(const ThreadCounts& thread, ContextId context,
+                                 const SiteOf& site_of, const LocateAny& locate) {
+  std::vector<std::pair<Location, uint32_t>> placed;
+  placed.reserve(thread.ran.size());
+  for (const uint32_t site : thread.ran) placed.emplace_back(locate(site), site);
+  std::sort(placed.begin(), placed.end());
+  const size_t instructions = instructions_event();
+  std::vector<uint64_t> row(events_.size());
+  for (auto next = placed.begin(); next != placed.end();) {
+    Histogram histogram;
+    histogram.context = context;
+    histogram.image = next->first.image;
+    histogram.columns.resize(events_.size());
+    const auto end = std::find_if(
+        next, placed.end(), [&](const auto& one) { return one.first.image != histogram.image; });
+    for (size_t event = 0; event < events_.size(); ++event) {
+      histogram.columns[event].event = EventId(event);
+      histogram.columns[event].value.reserve(static_cast<size_t>(end - next));
+    }
+    while (next != end) {
+      const Location at = next->first;
+      std::fill(row.begin(), row.end(), 0);
+      // Code that is mapped twice has two sites.
+      for (; next != end && next->first == at; ++next) {
+        const SimulatedSite site = site_of(next->second);
+        count_executions(site);
+        for (size_t event = 0; event < events_.size(); ++event) {
+          if (!events_[event].is_estimate) add_saturating(row[event], events_[event].value(site));
+        }
+      }
+      if (std::all_of(row.begin(), row.end(), [](uint64_t value) { return value == 0; })) continue;
+      histogram.offsets.push_back(at.offset);
+      for (size_t event = 0; event < events_.size(); ++event) {
+        histogram.columns[event].value.push_back(row[event]);
+      }
+      instructions_ += row[instructions];
+    }
+    std::erase_if(histogram.columns, [](const EventColumn& column) {
+      return std::all_of(column.value.begin(), column.value.end(),
+                         [](uint64_t value) { return value == 0; });
+    });
+    if (!histogram.offsets.empty()) builder_.add(std::move(histogram));
+  }
+}
+
 void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
                                 const Location& location, std::optional<ObjectId> object) {
   for (size_t event = 0; event < events_.size(); ++event) {
@@ -133,8 +193,7 @@ void SimulatedProfile::add_site(const SimulatedSite& site, ContextId context,
     builder_.add(context, location, EventId(event), 0, value, variance, at);
     if (events_[event].name == "instructions") instructions_ += value;
   }
-  executions_ += site.executions;
-  if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
+  count_executions(site);
 }
 
 void SimulatedProfile::add_sampled_site(const SimulatedSite& site,
@@ -169,9 +228,8 @@ void SimulatedProfile::add_windowed_site(const SimulatedSite& site, ContextId co
     builder_.add(context, location, EventId(event), 0, value, variance);
     if (events_[event].name == "instructions") instructions_ += value;
   }
-  executions_ += site.executions;
+  count_executions(site);
   has_estimates_ = has_estimates_ || estimates.has_any();
-  if ((site.site.flags & counts_file::kUnknownCosts) != 0) unknown_costs_ += site.executions;
 }
 
 ObjectId SimulatedProfile::intern_object(const DataObject& object) {
@@ -342,22 +400,24 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
   regions_.begin(counts, [&](uint64_t address, uint32_t mapping) {
     return locate(counts, places, address, mapping);
   });
-  const auto instructions = std::find_if(
-      events_.begin(), events_.end(), [](const auto& one) { return one.name == "instructions"; });
+  const EventId instructions(instructions_event());
   const auto add_thread = [&](const ThreadCounts& thread) {
     const ContextId outside = context_of(thread.number, thread.tid, thread.name);
     const ContextId context = regions_.context(outside, thread.region);
     const uint64_t before = instructions_;
-    const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
+    const auto site_of = [&](uint32_t site) {
       const auto variance = thread.access_variance.empty() ? ThreadCounts::AccessVariance()
                                                            : thread.access_variance[site];
-      const SimulatedSite one{counts.sites[site],
-                              thread.executions[site],
-                              thread.counts[site],
-                              thread.ticks.empty() ? kNoTicks : thread.ticks[site],
-                              thread.replays.empty() ? kNoReplays : thread.replays[site],
-                              variance.loads,
-                              variance.stores};
+      return SimulatedSite{counts.sites[site],
+                           thread.executions[site],
+                           thread.counts[site],
+                           thread.ticks.empty() ? kNoTicks : thread.ticks[site],
+                           thread.replays.empty() ? kNoReplays : thread.replays[site],
+                           variance.loads,
+                           variance.stores};
+    };
+    const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
+      const SimulatedSite one = site_of(site);
       if (windows) {
         const uint64_t rest =
             thread.executions[site] - std::min(thread.executions[site], thread.beginning[site]);
@@ -370,12 +430,16 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
       add_sampled_site(one, thread.certain[site], counts.sample_weight, effects[site], context,
                        locate_site(site), object);
     };
-    for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
-    for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
-    other_targets += add_branches(counts, thread, locations, context, builder_);
-    regions_.add(outside, thread.region,
-                 EventId(static_cast<size_t>(instructions - events_.begin())),
-                 instructions_ - before);
+    if (!has_objects_ && !windows && thread.certain.empty()) {
+      add_sites(thread, context, site_of, locate_site);
+    } else {
+      for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
+      for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));
+    }
+    if (keeps_branches_) {
+      other_targets += add_branches(counts, thread, locations, context, builder_);
+    }
+    regions_.add(outside, thread.region, instructions, instructions_ - before);
   };
   RETURN_IF_ERROR(file.visit_threads(add_thread, estimate));
   add_offsets(counts, objects, locate_site, context_of(0, 0, kOtherThreads));

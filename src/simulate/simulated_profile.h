@@ -28,7 +28,8 @@ namespace culprit {
 class SimulatedProfile {
  public:
   /// `detail`: what was modelled; its events are there. `sample`: all, unless it says "sampled".
-  SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample);
+  /// `branches`: whether to keep where branches went.
+  SimulatedProfile(SimulatedDetail detail, simulate::SetSample sample, bool branches = true);
 
   ProfileBuilder& builder() { return builder_; }
 
@@ -62,6 +63,14 @@ class SimulatedProfile {
   Place intern(uint32_t pid, const counts_file::MappedRange& mapping, const std::string& path);
   Location locate(const ProcessCounts& counts, const std::vector<Place>& places, uint64_t address,
                   uint32_t mapping);
+  using SiteOf = std::function<SimulatedSite(uint32_t)>;
+  using LocateAny = std::function<Location(uint32_t)>;
+  /// Adds all that a thread has counted where nothing is of a data object, or an estimate: whole
+  /// histograms.
+  void add_sites(const ThreadCounts& thread, ContextId context, const SiteOf& site_of,
+                 const LocateAny& locate);
+  [[nodiscard]] size_t instructions_event() const;
+  void count_executions(const SimulatedSite& site);
   /// `object`: of a site of one; nullopt: an instruction's own.
   void add_site(const SimulatedSite& site, ContextId context, const Location& location,
                 std::optional<ObjectId> object);
@@ -74,7 +83,6 @@ class SimulatedProfile {
   void add_windowed_site(const SimulatedSite& site, ContextId context, const Location& location,
                          const WindowEstimates& estimates, uint32_t number, uint64_t rest);
   void finish_windows();
-  using LocateAny = std::function<Location(uint32_t)>;
   /// The process's objects, by their numbers.
   std::vector<ObjectId> add_objects(const ProcessCounts& counts, const std::vector<Place>& places,
                                     const LocateAny& locate);
@@ -105,6 +113,7 @@ class SimulatedProfile {
   bool has_objects_ = false;
   SimulatedRegions regions_{builder_};
   std::map<DataObject, ObjectId> object_ids_;  // without what is added up
+  bool keeps_branches_;
   uint64_t instructions_ = 0;
   uint64_t executions_ = 0;
   uint64_t unknown_costs_ = 0;        // executions

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,12 +20,26 @@
 namespace culprit::scan {
 namespace {
 
+/// But the standard ones, too.
+void close_all_but(int kept) {
+  unsigned first = STDERR_FILENO + 1;
+  if (kept >= 0) {
+    const auto at = static_cast<unsigned>(kept);
+    if (first < at) ::close_range(first, at - 1, 0);
+    first = at + 1;
+  }
+  ::close_range(first, UINT_MAX, 0);
+}
+
 [[noreturn]] void work(const ScanSetting& setting, const CellJob& job) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A scan that is killed must not leave its lock with its workers, however long they take to end.
-  ::close_range(STDERR_FILENO + 1, UINT_MAX, 0);
+  close_all_but(job.watcher == nullptr ? -1 : job.watcher->descriptor());
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_DFL);
+  // One run after the other needs tables of one size: their memory is kept for the next.
+  ::mallopt(M_MMAP_THRESHOLD, INT_MAX);
+  ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   const Result<void> done = run_cell(setting, job);
   if (!done) {
     const std::string path = job.scratch + "/problem";
@@ -81,6 +96,11 @@ void CellProcess::end() {
   if (pid_ == 0) return;
   ::kill(-pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
+  forget();
+}
+
+void CellProcess::forget() {
+  if (job_.watcher != nullptr) job_.watcher->end_all_of(pid_);
   pid_ = 0;
 }
 
@@ -92,7 +112,7 @@ bool CellProcess::has_ended() {
   }
   if (::waitpid(pid_, &status_, WNOHANG) != pid_) return false;
   ::kill(-pid_, SIGKILL);  // what it left running
-  pid_ = 0;
+  forget();
   return true;
 }
 

@@ -39,6 +39,7 @@ class CellProcess {
  private:
   CellProcess(const ScanSetting& setting, CellJob job, pid_t pid);
   void end();
+  void forget();
 
   const ScanSetting* setting_;
   CellJob job_;

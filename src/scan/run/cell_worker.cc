@@ -269,6 +269,8 @@ Result<void> run_cell(const ScanSetting& setting, const CellJob& job) {
   options.plugin_path = setting.plugin_path;
   options.output_file = job.scratch + "/output";
   options.with_source = true;
+  options.known_facts = job.known_facts;
+  options.watcher = job.watcher;
   ASSIGN_OR_RETURN(options.command, run_command(setting, job.cell, out));
   Result<Measured> measured = measure(options);
   const std::string output = read_text(options.output_file);

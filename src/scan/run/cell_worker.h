@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "model/profile.h"
 #include "scan/plan.h"
+#include "scan/run/measure.h"
 #include "simulate/machine/machine.h"
 
 namespace culprit::scan {
@@ -28,6 +29,8 @@ struct CellJob {
   PlannedCell cell;
   std::string compiler;  // what it says of itself
   std::string scratch;   // an empty folder of its own
+  KnownFacts known_facts{};
+  const EndWatcher* watcher = nullptr;  // of all cells; null: they have their own
 };
 
 /// The shell command that builds the cell's program as `out`; "" if there is nothing to build.

@@ -89,7 +89,8 @@ class TracedRun {
 
 Result<void> TracedRun::start() {
   const ExecCommand command(command_);
-  first_ = ::fork();
+  // It takes our memory until its exec: a copy would cost more than a short program.
+  first_ = ::vfork();
   if (first_ < 0) return errno_error("cannot start a process", errno);
   if (first_ == 0) {
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(126);

@@ -68,6 +68,29 @@ Result<std::string> find_float_events(const MeasureOptions& options, const std::
   return text;
 }
 
+/// Whether the facts have the functions of all these places.
+bool cover(const ImageFacts& facts, const std::vector<FileOffset>& offsets) {
+  return std::ranges::all_of(offsets, [&](FileOffset offset) {
+    const auto after = std::ranges::upper_bound(facts.functions, offset, {}, &FunctionFact::begin);
+    return after != facts.functions.begin() && offset < std::prev(after)->end;
+  });
+}
+
+/// The facts that are known of these images; their demand goes.
+std::map<ImageId, const ImageFacts*> take_known(const MeasureOptions& options,
+                                                const Profile& profile,
+                                                std::vector<ImageDemand>& demand) {
+  std::map<ImageId, const ImageFacts*> known;
+  if (!options.known_facts) return known;
+  std::erase_if(demand, [&](const ImageDemand& one) {
+    const ImageFacts* const facts = options.known_facts(profile.images[one.image.value]);
+    if (facts == nullptr || !cover(*facts, one.offsets)) return false;
+    known.emplace(one.image, facts);
+    return true;
+  });
+  return known;
+}
+
 uint64_t count_instructions(const Profile& profile) {
   uint64_t instructions = 0;
   for (const Histogram& histogram : profile.histograms) {
@@ -112,6 +135,8 @@ Result<Measured> measure(const MeasureOptions& options) {
     ASSIGN_OR_RETURN(simulate.command, fill_words(options.command, write_runs(runs, most)));
     simulate.plugin_path = options.plugin_path;
     simulate.machine = options.machine;
+    simulate.watcher = options.watcher;
+    simulate.branches = false;  // who calls whom is of no use here
     Result<Simulation> simulation = Error{""};
     {
       ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make(options.output_file));
@@ -127,9 +152,6 @@ Result<Measured> measure(const MeasureOptions& options) {
       to_run = {runs};
       to_run.insert(to_run.end(), kFewRuns.begin(), kFewRuns.end());
     }
-    // Who calls whom is of no use here.
-    recording.profile.branch_counts.clear();
-    recording.profile.fall_throughs.clear();
     measured.remarks = recording.remarks;
     if (recording.command_wait_status != 0) {
       measured.crashed = WIFSIGNALED(recording.command_wait_status);
@@ -145,14 +167,17 @@ Result<Measured> measure(const MeasureOptions& options) {
   SnapshotOptions snapshot;
   snapshot.with_source = options.with_source;
   snapshot.use_debuginfod = false;
+  std::vector<ImageDemand> demand = collect_demand(measured.profile);
+  const std::map<ImageId, const ImageFacts*> known = take_known(options, measured.profile, demand);
   RETURN_IF_ERROR(make_facts(
-      measured.profile, collect_demand(measured.profile), held, snapshot,
+      measured.profile, demand, held, snapshot,
       [&](ImageId image, const ImageFacts& facts) -> Result<void> {
         measured.facts.insert_or_assign(image, facts);
         return {};
       },
       [](size_t, size_t) { return true; }, measured.profile.ledger));
   const FactsLookup lookup = [&](ImageId image) -> const ImageFacts* {
+    if (const auto found = known.find(image); found != known.end()) return found->second;
     const auto found = measured.facts.find(image);
     return found == measured.facts.end() ? nullptr : &found->second;
   };

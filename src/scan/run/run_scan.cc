@@ -101,6 +101,8 @@ class Driver {
 
   Result<void> begin(CellJob job) {
     job.scratch = fmt::format("{}/{}", scratch_, begun_++);
+    job.watcher = &watcher_;
+    job.known_facts = [this](const Image& image) { return file_.find_library_facts(image); };
     ASSIGN_OR_RETURN(CellProcess worker, CellProcess::start(options_.setting, std::move(job)));
     workers_.push_back(std::move(worker));
     return {};
@@ -187,6 +189,7 @@ class Driver {
   ScanFile& file_;
   std::string scratch_;
   const std::function<bool(const ScanProgress&)>& progress_;
+  const EndWatcher watcher_;  // outlives the workers
   uint64_t start_ns_;
   size_t total_ = 0;
   std::vector<CellProcess> workers_;

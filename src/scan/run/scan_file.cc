@@ -132,6 +132,14 @@ Result<ScanFile> ScanFile::open(const std::string& path) {
   return ScanFile(path, std::move(lock), std::move(profile), std::move(writer));
 }
 
+const ImageFacts* ScanFile::find_library_facts(const Image& image) const {
+  if (image.build_id.empty()) return nullptr;
+  for (const auto& [ours, facts] : facts_) {
+    if (profile_.images[ours.value].build_id == image.build_id) return &facts;
+  }
+  return nullptr;
+}
+
 Result<void> ScanFile::write_facts(ImageId ours, const ImageFacts& facts, bool is_new) {
   if (is_new) {
     if (profile_.images[ours.value].kind == ImageKind::library) facts_.emplace(ours, facts);

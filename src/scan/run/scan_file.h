@@ -28,6 +28,9 @@ class ScanFile {
   /// Those that were there at the start.
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
 
+  /// What cells have told of a library so far; nullptr: nothing.
+  [[nodiscard]] const ImageFacts* find_library_facts(const Image& image) const;
+
   /// Adds what a cell left at `path`, and says whether it was measured. `timing`: its label
   /// (timing.h); "": it was not timed.
   Result<void> add(const std::string& path, const std::string& timing, bool& is_measured);

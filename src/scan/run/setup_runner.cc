@@ -167,7 +167,8 @@ Result<std::vector<Screened>> SetupRunner::screen(const std::vector<Levels>& lev
     ASSIGN_OR_RETURN(program.command, run_command(options_.setting, cell, program.path));
     const std::string compiler = compilers_.find(cell);
     ASSIGN_OR_RETURN(CellProcess process,
-                     CellProcess::start(options_.setting, {std::move(cell), compiler, folder}));
+                     CellProcess::start(options_.setting,
+                                        {std::move(cell), compiler, folder, {}, watcher_.get()}));
     works.push_back({std::move(process), setup, next % cells});
     ++next;
     runs_ += 2;

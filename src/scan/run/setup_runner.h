@@ -4,6 +4,7 @@
 // programs stay until the end, and are run natively, one at a time, to be timed.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,7 @@ class SetupRunner final : public TrialRunner {
   SetupRunnerOptions options_;
   TemporaryFolder folder_;
   std::function<bool(const SearchProgress&)> progress_;
+  std::unique_ptr<EndWatcher> watcher_ = std::make_unique<EndWatcher>();
   Compilers compilers_;
   std::vector<BuiltSetup> setups_;    // by trial
   std::vector<uint64_t> timed_runs_;  // by cell: the larger loop count; empty: not chosen yet
