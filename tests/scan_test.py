@@ -317,10 +317,14 @@ int main(int, char** argv) {
                          r"counted O2 1: instructions >= 6: \d is not >= 6")
 
     def test_survives_its_end(self):
-        """Killed at any moment, it loses the cells under way; the next run goes on."""
+        """Killed at any moment, it loses the cells under way; the next run goes on. What it had made
+        meanwhile goes with it."""
         self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', 'DIM = "1..12"')
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
         for signal_sent in (signal.SIGINT, signal.SIGKILL, signal.SIGKILL):
             process = subprocess.Popen([CULPRIT, "scan", "run", "-j", "2"], cwd=self.folder,
+                                       env={**os.environ, "TMPDIR": str(temporary)},
                                        stderr=subprocess.PIPE, text=True)
             deadline = time.monotonic() + 60
             before = self.cells_done()
@@ -331,6 +335,7 @@ int main(int, char** argv) {
             words = process.communicate(timeout=60)[1]
             if signal_sent == signal.SIGINT and process.returncode != 0:
                 self.assertIn("interrupted", words)
+        self.wait_until(lambda: not list(temporary.glob("culprit-*")))
         self.culprit("scan", "run")
         counts = self.values()["O2"]
         self.assertEqual([b - a for a, b in zip(counts, counts[1:])], [1] * 11)
@@ -339,6 +344,12 @@ int main(int, char** argv) {
         for expression in ("instructions", "loads", "stores", "branches", "moves", "text_bytes"):
             self.assertEqual(self.values(expression), self.values(expression, "-i", "whole.culprit"))
         self.assertIn("12 cells, 12 measured: 0 problems", self.culprit("scan", "verify").stdout)
+
+    def wait_until(self, holds):
+        deadline = time.monotonic() + 30
+        while not holds():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
 
     def cells_done(self):
         done = self.culprit("scan", "status", status=None)

@@ -97,8 +97,14 @@ class Simulations {
  private:
   static void kill_with_folder(const std::string& folder) {
     kill_simulated(folder);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
+    // Who ends a moment later, a compiler of a scan, may write there meanwhile.
+    constexpr int kTries = 100;
+    std::error_code failed;
+    for (int tried = 0; tried < kTries; ++tried) {
+      std::filesystem::remove_all(folder, failed);
+      if (!failed) return;
+      ::usleep(20'000);
+    }
   }
 
   std::multimap<pid_t, std::string> running_;

@@ -190,6 +190,7 @@ class Driver {
   std::string scratch_;
   const std::function<bool(const ScanProgress&)>& progress_;
   const EndWatcher watcher_;  // outlives the workers
+  const EndWithCulprit ends_with_us_{watcher_, scratch_};
   uint64_t start_ns_;
   size_t total_ = 0;
   std::vector<CellProcess> workers_;
