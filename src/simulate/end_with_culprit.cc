@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -68,6 +69,9 @@ void close_all_but(int kept) {
   ::close_range(static_cast<unsigned>(kept) + 1, UINT_MAX, 0);
 }
 
+/// Of a message: what, the process, the folder.
+constexpr size_t kMostBytes = PATH_MAX + 32;
+
 /// What the watcher knows: the folders of simulations, by the process that began them.
 class Simulations {
  public:
@@ -116,17 +120,11 @@ class Simulations {
   for (const int signal : kEndingSignals) ::signal(signal, SIG_IGN);
   close_all_but(culprit_lives);
   Simulations simulations;
-  std::string unread;
-  char read[PIPE_BUF];
+  char message[kMostBytes];
   ssize_t got = 0;
-  while ((got = ::read(culprit_lives, read, sizeof read)) > 0 || (got < 0 && errno == EINTR)) {
-    if (got < 0) continue;
-    unread.append(read, static_cast<size_t>(got));
-    size_t end = 0;
-    while ((end = unread.find('\0')) != std::string::npos) {
-      simulations.take(std::string_view(unread).substr(0, end));
-      unread.erase(0, end + 1);
-    }
+  while ((got = ::read(culprit_lives, message, sizeof message)) > 0 ||
+         (got < 0 && errno == EINTR)) {
+    if (got > 0) simulations.take({message, static_cast<size_t>(got)});
   }
   if (got == 0) simulations.kill_all();
   ::_exit(0);
@@ -136,7 +134,7 @@ class Simulations {
 
 EndWatcher::EndWatcher() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
   const Fd reader(ends[0]);
   Fd writer(ends[1]);
   maker_ = ::getpid();
@@ -154,11 +152,12 @@ EndWatcher::~EndWatcher() {
   while (::waitpid(watcher_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-/// Messages of several processes do not mix: each is written at once.
+/// Somebody may have killed the watcher: that must not end us.
 void EndWatcher::tell(char what, pid_t pid, const std::string& folder) const {
-  const std::string message = what + std::to_string(pid) + ' ' + folder + '\0';
-  if (!culprit_lives_ || message.size() > PIPE_BUF) return;
-  while (::write(culprit_lives_.get(), message.data(), message.size()) < 0 && errno == EINTR) {
+  const std::string message = what + std::to_string(pid) + ' ' + folder;
+  if (!culprit_lives_ || message.size() > kMostBytes) return;
+  while (::send(culprit_lives_.get(), message.data(), message.size(), MSG_NOSIGNAL) < 0 &&
+         errno == EINTR) {
     continue;
   }
 }

@@ -4,7 +4,7 @@
 // engine's processes would run on, a hundred times slower than the program, for nobody.
 //
 // PR_SET_PDEATHSIG does not do: it is of a parent's end, and a child's parent is the program. So a
-// process of ours, in a session of its own, waits at a pipe whose other end only culprit has, and
+// process of ours, in a session of its own, waits at a socket whose other end only culprit has, and
 // kills all that were started with the simulation's folder on their command line, wherever they
 // are: children, grandchildren, in other sessions and namespaces, and between two programs.
 //
