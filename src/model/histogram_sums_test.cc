@@ -70,10 +70,11 @@ TEST(HistogramSums, AgreeWithRows) {
   for (int i = 0; i < 50; ++i) {
     std::vector<HistogramRow> some;
     for (int row = 0; row < 40; ++row) {
-      some.push_back({ContextId(static_cast<uint32_t>(random() % 20)),
-                      {ImageId(static_cast<uint32_t>(random() % 3)), FileOffset(random() % 30)},
-                      {EventId(static_cast<uint32_t>(random() % 3)), random() % 2, random() % 5, 0},
-                      ObjectId(static_cast<uint32_t>(random() % 2))});
+      some.push_back(
+          {ContextId(static_cast<uint32_t>(random() % 20)),
+           {ImageId(static_cast<uint32_t>(random() % 3)), FileOffset(random() % 30)},
+           {EventId(static_cast<uint32_t>(random() % 3)), random() % 2, 1 + random() % 5, 0},
+           ObjectId(static_cast<uint32_t>(random() % 2))});
     }
     rows.insert(rows.end(), some.begin(), some.end());
     if (i % 5 == 0) {
