@@ -51,6 +51,21 @@ int main(int, char** argv) {
 """.replace(".rept DIM", '.rept " TEXT(DIM) "').replace(
     "#include <cstdio>", "#include <cstdio>\n#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)")
 
+# Calls pow DIM times an iteration, and atan from the third on.
+POWERS = """#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+int main(int, char** argv) {
+  const long runs = std::strtol(argv[1], nullptr, 10);
+  volatile double base = 1.37, sum = 0;
+  for (long n = 0; n < runs; ++n) {
+    for (int i = 0; i < (DIM > 2 ? 2 : DIM); ++i) sum = std::pow(base, 2.71);
+    if (DIM > 2) sum = std::atan(base);
+  }
+  std::puts(sum > 0 ? "good" : "bad");
+}
+"""
+
 
 class ScanTest(CulpritTest):
     def one(self, *arguments, **options):
@@ -315,6 +330,19 @@ int main(int, char** argv) {
         self.assertIn("1 cell not as expected", done.stderr)
         self.assertRegex(self.culprit("scan", "status").stdout,
                          r"counted O2 1: instructions >= 6: \d is not >= 6")
+
+    def test_cells_know_libraries_from_those_before(self):
+        """Facts of a library are made for the first cell: the next ones find in it what kind of
+        instructions they executed there, and more where they call what no cell has called."""
+        self.plan("powers.cc", POWERS, 'O1 = { cc = "g++", flags = "-O1" }', "DIM = [1, 2, 3]")
+        self.culprit("scan", "run", "-j", "1")
+        once, twice, other = self.values("flops")["O1"]
+        self.assertGreater(once, 5)
+        self.assertEqual(twice, 2 * once)
+        self.assertGreater(other, 2 * once + 5)
+        names = self.culprit("report", "--by", "function", "--limit", "0", "scan.culprit").stdout
+        for name in ("pow", "atan"):
+            self.assertRegex(names, rf"\b(__)?{name}")
 
     def test_survives_its_end(self):
         """Killed at any moment, it loses the cells under way; the next run goes on. What it had made

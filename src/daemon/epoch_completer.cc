@@ -1,6 +1,5 @@
 #include "daemon/epoch_completer.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <sys/prctl.h>
@@ -12,7 +11,7 @@
 
 #include "base/time.h"
 #include "epochs/epoch_database.h"
-#include "recording/process_folder.h"
+#include "recording/close_descriptors.h"
 #include "recording/signals.h"
 #include "store/profile_file.h"
 
@@ -29,11 +28,7 @@ void close_all_but_held(const std::vector<ClosedEpoch>& epochs) {
   for (const ClosedEpoch& epoch : epochs) {
     for (const auto& [image, fd] : epoch.held) kept.push_back(fd.get());
   }
-  for (const uint32_t fd : list_numbered_entries("/proc/self/fd")) {
-    const int number = static_cast<int>(fd);
-    const bool is_kept = std::find(kept.begin(), kept.end(), number) != kept.end();
-    if (number > STDERR_FILENO && !is_kept) ::close(number);
-  }
+  close_descriptors(STDERR_FILENO + 1, std::move(kept));
 }
 
 }  // namespace

@@ -154,6 +154,25 @@ TEST(Costs, KeepWhatDiffersAndTheSumsOfAll) {
   EXPECT_TRUE(after->places.empty());  // they were not asked for
 }
 
+// Of an event that one run has not, or of a place: what is not there was counted 0 times.
+TEST(Costs, KeepWhatOneRunDoesNotHave) {
+  MadeScan scan({100, 300});
+  scan.add(0x10, {5, 0});
+  scan.add(0x20, {0, 5});
+  scan.add(0x30, {77, 77});
+  scan.add(0x40, {77, 77});
+  Profile& profile = scan.profile();
+  Histogram& first = profile.histograms.front();
+  ASSERT_EQ(first.offsets.size(), 3u);
+  first.columns.push_back({EventId(1u), {}, {0, 0, 9}, {}});  // loads of 0x40
+  keep_what_differs(profile);
+  ASSERT_EQ(profile.histograms.size(), 2u);
+  EXPECT_EQ(profile.histograms[0].offsets,
+            (std::vector<FileOffset>{FileOffset(0x10), FileOffset(0x40)}));
+  EXPECT_EQ(profile.histograms[1].offsets,
+            (std::vector<FileOffset>{FileOffset(0x20), FileOffset(0x40)}));
+}
+
 TEST(Quantities, KnowEventsParametersAndPresets) {
   MadeScan scan({100, 300, 700});
   scan.add(0x10, {500, 1500, 3500}, 2);

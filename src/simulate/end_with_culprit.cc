@@ -4,36 +4,22 @@
 #include <climits>
 #include <csignal>
 #include <cstdlib>
-#include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
+#include "recording/close_descriptors.h"
+#include "recording/process_folder.h"
 #include "recording/signals.h"
 
 namespace culprit {
 namespace {
-
-using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
-
-std::vector<int> read_numbers(const char* folder) {
-  std::vector<int> numbers;
-  const Folder entries(::opendir(folder), ::closedir);
-  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
-    if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9') {
-      numbers.push_back(std::atoi(entry->d_name));
-    }
-  }
-  return numbers;
-}
 
 /// Whether the process is simulated with this folder, which counting_words() has written into the
 /// options of the plugin.
@@ -54,19 +40,14 @@ void kill_simulated(const std::string& folder) {
   constexpr int kMostRounds = 1000;
   for (int round = 0; round < kMostRounds; ++round) {
     bool is_any_left = false;
-    for (const pid_t pid : read_numbers("/proc")) {
+    for (const uint32_t number : list_numbered_entries("/proc")) {
+      const auto pid = static_cast<pid_t>(number);
       if (pid == ::getpid() || !is_simulated_in(folder, pid)) continue;
       is_any_left = ::kill(pid, SIGKILL) == 0 || is_any_left;
     }
     if (!is_any_left) return;
     ::usleep(2000);
   }
-}
-
-/// Outputs, terminals and locks of culprit's are not held longer than culprit does.
-void close_all_but(int kept) {
-  if (kept > 0) ::close_range(0, static_cast<unsigned>(kept) - 1, 0);
-  ::close_range(static_cast<unsigned>(kept) + 1, UINT_MAX, 0);
 }
 
 /// Of a message: what, the process, the folder.
@@ -118,7 +99,7 @@ class Simulations {
   ::setsid();
   ::prctl(PR_SET_NAME, "simulation-end");
   for (const int signal : kEndingSignals) ::signal(signal, SIG_IGN);
-  close_all_but(culprit_lives);
+  close_descriptors(0, {culprit_lives});
   Simulations simulations;
   char message[kMostBytes];
   ssize_t got = 0;

@@ -12,6 +12,7 @@
 #include "records/mapped_path.h"
 #include "simulate/sampled_counts.h"
 #include "simulate/simulated_branches.h"
+#include "simulate/site_histograms.h"
 
 namespace culprit {
 namespace {
@@ -134,46 +135,14 @@ void SimulatedProfile::count_executions(const SimulatedSite& site) {
 
 void SimulatedProfile::add_sites(const ThreadCounts& thread, ContextId context,
                                  const SiteOf& site_of, const LocateAny& locate) {
-  std::vector<std::pair<Location, uint32_t>> placed;
-  placed.reserve(thread.ran.size());
-  for (const uint32_t site : thread.ran) placed.emplace_back(locate(site), site);
-  std::sort(placed.begin(), placed.end());
-  const size_t instructions = instructions_event();
-  std::vector<uint64_t> row(events_.size());
-  for (auto next = placed.begin(); next != placed.end();) {
-    Histogram histogram;
-    histogram.context = context;
-    histogram.image = next->first.image;
-    histogram.columns.resize(events_.size());
-    const auto end = std::find_if(
-        next, placed.end(), [&](const auto& one) { return one.first.image != histogram.image; });
-    for (size_t event = 0; event < events_.size(); ++event) {
-      histogram.columns[event].event = EventId(event);
-      histogram.columns[event].value.reserve(static_cast<size_t>(end - next));
+  for (const uint32_t site : thread.ran) count_executions(site_of(site));
+  const EventId instructions(instructions_event());
+  for (Histogram& one : make_site_histograms(events_, context, thread.ran, site_of, locate)) {
+    for (const EventColumn& column : one.columns) {
+      if (column.event != instructions) continue;
+      instructions_ = std::accumulate(column.value.begin(), column.value.end(), instructions_);
     }
-    while (next != end) {
-      const Location at = next->first;
-      std::fill(row.begin(), row.end(), 0);
-      // Code that is mapped twice has two sites.
-      for (; next != end && next->first == at; ++next) {
-        const SimulatedSite site = site_of(next->second);
-        count_executions(site);
-        for (size_t event = 0; event < events_.size(); ++event) {
-          if (!events_[event].is_estimate) add_saturating(row[event], events_[event].value(site));
-        }
-      }
-      if (std::all_of(row.begin(), row.end(), [](uint64_t value) { return value == 0; })) continue;
-      histogram.offsets.push_back(at.offset);
-      for (size_t event = 0; event < events_.size(); ++event) {
-        histogram.columns[event].value.push_back(row[event]);
-      }
-      instructions_ += row[instructions];
-    }
-    std::erase_if(histogram.columns, [](const EventColumn& column) {
-      return std::all_of(column.value.begin(), column.value.end(),
-                         [](uint64_t value) { return value == 0; });
-    });
-    if (!histogram.offsets.empty()) builder_.add(std::move(histogram));
+    builder_.add(std::move(one));
   }
 }
 

@@ -14,28 +14,20 @@
 #include "base/file.h"
 #include "base/time.h"
 #include "base/wait_status.h"
+#include "recording/close_descriptors.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
 
 namespace culprit::scan {
 namespace {
 
-/// But the standard ones, too.
-void close_all_but(int kept) {
-  unsigned first = STDERR_FILENO + 1;
-  if (kept >= 0) {
-    const auto at = static_cast<unsigned>(kept);
-    if (first < at) ::close_range(first, at - 1, 0);
-    first = at + 1;
-  }
-  ::close_range(first, UINT_MAX, 0);
-}
-
 [[noreturn]] void work(const ScanSetting& setting, const CellJob& job) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A scan that is killed must not leave its lock with its workers, however long they take to end.
-  close_all_but(job.watcher == nullptr ? -1 : job.watcher->descriptor());
+  std::vector<int> kept;
+  if (job.watcher != nullptr) kept.push_back(job.watcher->descriptor());
+  close_descriptors(STDERR_FILENO + 1, std::move(kept));
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_DFL);
   // One run after the other needs tables of one size: their memory is kept for the next.
   ::mallopt(M_MMAP_THRESHOLD, INT_MAX);

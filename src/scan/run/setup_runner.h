@@ -73,6 +73,8 @@ class SetupRunner final : public TrialRunner {
   TemporaryFolder folder_;
   std::function<bool(const SearchProgress&)> progress_;
   std::unique_ptr<EndWatcher> watcher_ = std::make_unique<EndWatcher>();
+  std::unique_ptr<EndWithCulprit> ends_with_us_ =
+      std::make_unique<EndWithCulprit>(*watcher_, folder_.path());
   Compilers compilers_;
   std::vector<BuiltSetup> setups_;    // by trial
   std::vector<uint64_t> timed_runs_;  // by cell: the larger loop count; empty: not chosen yet
