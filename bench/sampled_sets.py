@@ -12,9 +12,12 @@ median of their half-widths against the exact figure, and how many had none (too
 each program takes, as ratios of CPU time to its native run: all sets, the sample, and valgrind's
 callgrind with --cacheuse=yes, by turns in this run.
 
-The machine has no prefetchers, which a sample of sets does not have either. Programs: a stream over an
+The machine has no prefetchers, which a sample of sets does not have either. Programs, of which the first
+five were looked at when the sample's rules were made, and the other seven were not: a stream over an
 array, loads at random places, structs of which some fields are used, rows a power of two apart that are
-read by columns, and one column of such rows, all of which is in one set of 64.
+read by columns, and one column of such rows, all of which is in one set of 64; a product of matrices, a
+matrix turned in blocks, a list of shuffled nodes, a hash table that grows, structs sorted by their
+places, a stencil over rows that are a power of two, and two arrays of which each line evicts the other's.
 """
 import argparse
 import json
@@ -82,6 +85,99 @@ __attribute__((noinline)) double one_column(const volatile double* a, long rows,
   for (long i = 0; i < rounds; ++i) for (long r = 0; r < rows; ++r) sum += a[r * 512];
   return sum;
 }
+__attribute__((noinline)) double product(const double* a, const double* b, double* c, int n) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
+  return c[n];
+}
+__attribute__((noinline)) double turned(const double* a, double* b, int n) {
+  for (int i = 0; i < n; i += 8)
+    for (int j = 0; j < n; j += 8)
+      for (int k = 0; k < 8; ++k)
+        for (int l = 0; l < 8; ++l) b[(j + l) * n + i + k] += a[(i + k) * n + j + l];
+  return b[n];
+}
+struct node { struct node* next; long key; char rest[32]; };
+__attribute__((noinline)) void shuffle(struct node** order, struct node* nodes, long n) {
+  for (long i = 0; i < n; ++i) order[i] = &nodes[i];
+  for (long i = n - 1; i > 0; --i) {
+    const long other = next() % (i + 1);
+    struct node* kept = order[i];
+    order[i] = order[other];
+    order[other] = kept;
+  }
+  for (long i = 0; i < n; ++i) {
+    order[i]->key = i;
+    order[i]->next = order[(i + 1) % n];
+  }
+}
+__attribute__((noinline)) long walked(const struct node* at, long steps) {
+  long sum = 0;
+  for (; steps > 0; --steps) {
+    sum += at->key;
+    at = at->next;
+  }
+  return sum;
+}
+__attribute__((noinline)) long* grown(long* table, long size) {
+  long* larger = calloc(2 * size, sizeof *larger);
+  for (long i = 0; i < size; ++i) {
+    if (table[i] == 0) continue;
+    long at = table[i] * 0x9e3779b97f4a7c15 >> 20 & (2 * size - 1);
+    while (larger[at] != 0) at = (at + 1) & (2 * size - 1);
+    larger[at] = table[i];
+  }
+  free(table);
+  return larger;
+}
+__attribute__((noinline)) long hashed(long keys) {
+  long size = 1024, used = 0, met = 0;
+  long* table = calloc(size, sizeof *table);
+  for (long i = 0; i < keys; ++i) {
+    const long key = 1 + next() % 100000;
+    long at = key * 0x9e3779b97f4a7c15 >> 20 & (size - 1);
+    while (table[at] != 0 && table[at] != key) at = (at + 1) & (size - 1);
+    if (table[at] == key) {
+      ++met;
+      continue;
+    }
+    table[at] = key;
+    if (++used * 2 > size) {
+      table = grown(table, size);
+      size *= 2;
+    }
+  }
+  free(table);
+  return met;
+}
+static const struct thing* sorted_things;
+static int by_id(const void* left, const void* right) {
+  const long a = sorted_things[*(const int*)left].id, b = sorted_things[*(const int*)right].id;
+  return a < b ? -1 : a > b;
+}
+__attribute__((noinline)) long ordered(struct thing* things, int* order, int n) {
+  for (int i = 0; i < n; ++i) {
+    things[i].id = next();
+    order[i] = i;
+  }
+  sorted_things = things;
+  qsort(order, n, sizeof *order, by_id);
+  return order[n / 2];
+}
+__attribute__((noinline)) double stencil(const double* a, double* b, long rows) {
+  for (long r = 1; r + 1 < rows; ++r)
+    for (long c = 1; c < 511; ++c)
+      b[r * 512 + c] = a[r * 512 + c - 1] + a[r * 512 + c + 1] + a[(r - 1) * 512 + c] +
+                       a[(r + 1) * 512 + c];
+  return b[600];
+}
+__attribute__((noinline)) double ping_pong(const double* a, long n) {
+  double sum = 0;
+  for (long i = 0; i < n; ++i)
+    for (int way = 0; way < 12; ++way) sum += a[(long)way * 131072 + i % 4096];
+  return sum;
+}
 int main(int argc, char** argv) {
   const long size = atol(argv[2]);
   char* at = NULL;
@@ -95,12 +191,29 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], "one_column") == 0) {
       sum += one_column((double*)at, 1500, 300) + stream((double*)at, 100000);
     }
+    if (strcmp(argv[1], "product") == 0) {
+      sum += product((double*)at, (double*)at + 40000, (double*)at + 80000, 144);
+    }
+    if (strcmp(argv[1], "turned") == 0) sum += turned((double*)at, (double*)at + (1 << 20), 1024);
+    if (strcmp(argv[1], "list") == 0) {
+      if (i == 0) shuffle((struct node**)(at + (32 << 20)), (struct node*)at, 60000);
+      sum += walked((struct node*)at, 1000000);
+    }
+    if (strcmp(argv[1], "hash") == 0) sum += hashed(700000);
+    if (strcmp(argv[1], "ordered") == 0) {
+      sum += ordered((struct thing*)at, (int*)(at + (32 << 20)), 40000);
+    }
+    if (strcmp(argv[1], "stencil") == 0) sum += stencil((double*)at, (double*)(at + (32 << 20)), 800);
+    if (strcmp(argv[1], "ping_pong") == 0) sum += ping_pong((double*)at, 150000);
   }
   printf("%g\n", sum);
   return 0;
 }
 """
-NAMES = ("stream", "scattered", "structs", "columns", "one_column")
+PROGRAMS = {
+    "seen": ("stream", "scattered", "structs", "columns", "one_column"),
+    "kept out": ("product", "turned", "list", "hash", "ordered", "stencil", "ping_pong")}
+KINDS = ("misses", "lines", "spatial_percent", "temporal", "edges")
 LEVELS = ("L1D", "L2", "L3")
 EDGES = ("evicted_by_capacity", "evicted_by_conflict", "refetches")
 
@@ -159,6 +272,72 @@ class Answers:
         return found
 
 
+class Tally:
+    """How often intervals held, by kind of figure."""
+
+    def __init__(self):
+        self.held = {kind: [] for kind in KINDS}
+        self.widths = {kind: [] for kind in KINDS}
+        self.too_few = dict.fromkeys(KINDS, 0)
+
+    def add(self, kind, value, error, truth):
+        """`error` is None where too few sets were seen."""
+        if error is None:
+            self.too_few[kind] += 1
+        elif truth != 0:
+            self.held[kind].append(abs(value - truth) <= error * (1 + 1e-9) + 1e-9 * truth)
+            self.widths[kind].append(error / truth)
+
+    def all_held(self):
+        return [holds for kind in KINDS for holds in self.held[kind]]
+
+    def print(self, title):
+        print(f"\n{title:18}{'intervals':>10}{'that hold':>12}{'half-width':>12}{'too few sets':>14}")
+        for kind in KINDS:
+            if self.held[kind]:
+                print(f"{kind:18}{len(self.held[kind]):10}{100 * statistics.mean(self.held[kind]):10.1f} %"
+                      f"{100 * statistics.median(self.widths[kind]):10.1f} %{self.too_few[kind]:14}")
+
+
+class Comparison:
+    """One program, whole and sampled."""
+
+    def __init__(self, options, folder, name):
+        self.options, self.folder = options, folder
+        self.command = [folder / "program", name, options.size]
+
+    def record(self, *sets):
+        """What it took, and what it says."""
+        profile = self.folder / "profile.culprit"
+        taken = cpu_time([self.options.culprit, "record", "-q", "--force", "--engine", "simulate",
+                          "--locality", "all", "--objects", "site", "--detail", "events", "--machine",
+                          self.folder / "machine.toml", *sets, "-o", profile, "--", *self.command])
+        return taken, Answers(self.options.culprit, profile)
+
+    def compare(self, tallies):
+        """Adds each seed's figures to all tallies; CPU time of all sets, of a sample and under
+        callgrind (if it is there) by that of the program alone."""
+        native = statistics.median(cpu_time(self.command) for _ in range(3))
+        exact_time, exact = self.record()
+        edges = exact.add_edges(exact.functions)
+        wanted = [key for key in exact.values if key[0] != "edges" and
+                  (key[1] == "all" or key[1] in exact.statements)]
+        wanted += sorted(edges, key=lambda key: -edges[key])[:10]
+        times = []
+        for seed in range(1, self.options.seeds + 1):
+            taken, sampled = self.record("--sets", f"1/{self.options.sets},{seed},{self.options.first}")
+            times.append(taken)
+            sampled.add_edges(exact.functions)
+            for key in wanted:
+                for tally in tallies:
+                    tally.add(key[0], *sampled.values.get(key, (0, None)), exact.values[key][0])
+        ratios = [exact_time / native, statistics.median(times) / native]
+        if shutil.which("valgrind"):
+            ratios.append(cpu_time(["valgrind", "-q", "--tool=callgrind", "--cacheuse=yes",
+                                    "--callgrind-out-file=/dev/null", *self.command]) / native)
+        return ratios
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("culprit", type=lambda text: pathlib.Path(text).resolve())
@@ -166,69 +345,30 @@ def main():
     parser.add_argument("--sets", type=int, default=16)
     parser.add_argument("--first", type=int, default=1_000_000)
     parser.add_argument("--size", type=int, default=1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a part of programs' names, or: seen, kept out")
     options = parser.parse_args()
-    kinds = ("misses", "lines", "spatial_percent", "temporal", "edges")
-    inside = {kind: [] for kind in kinds}
-    widths = {kind: [] for kind in kinds}
-    too_few = dict.fromkeys(kinds, 0)
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "machine.toml").write_text(MACHINE)
         (folder / "program.c").write_text(PROGRAM)
-        program = folder / "program"
-        subprocess.run(["gcc", "-O2", "-fno-tree-vectorize", "-g", "-o", program, folder / "program.c"],
-                       check=True)
-        profile = folder / "profile.culprit"
+        subprocess.run(["gcc", "-O2", "-fno-tree-vectorize", "-g", "-o", folder / "program",
+                        folder / "program.c"], check=True)
         print(f"1 in {options.sets} sets, {options.seeds} seeds, first {options.first:,} accesses exact")
         print(f"{'CPU time / native':18}{'all sets':>10}{'sample':>10}{'callgrind':>10}"
               f"{'intervals that hold':>22}")
-        for name in NAMES:
-            if options.only not in name:
-                continue
-            command = [program, name, options.size]
-
-            def record(*sets):
-                taken = cpu_time([options.culprit, "record", "-q", "--engine", "simulate",
-                                  "--locality", "all", "--objects", "site", "--detail", "events",
-                                  "--machine", folder / "machine.toml", *sets, "-o", profile, "--",
-                                  *command])
-                return taken, Answers(options.culprit, profile)
-            native = statistics.median(cpu_time(command) for _ in range(3))
-            exact_time, exact = record()
-            edges = exact.add_edges(exact.functions)
-            largest = sorted(edges, key=lambda key: -edges[key])[:10]
-            wanted = [key for key in exact.values if key[0] != "edges" and
-                      (key[1] == "all" or key[1] in exact.statements)] + largest
-            times, held = [], []
-            for seed in range(1, options.seeds + 1):
-                taken, sampled = record("--sets", f"1/{options.sets},{seed},{options.first}")
-                times.append(taken)
-                sampled.add_edges(exact.functions)
-                for key in wanted:
-                    value, error = sampled.values.get(key, (0, None))
-                    truth = exact.values[key][0]
-                    if error is None:
-                        too_few[key[0]] += 1
-                        continue
-                    if truth == 0:
-                        continue
-                    holds = abs(value - truth) <= error * (1 + 1e-9) + 1e-9 * truth
-                    held.append(holds)
-                    inside[key[0]].append(holds)
-                    widths[key[0]].append(error / truth)
-            ratios = [exact_time / native, statistics.median(times) / native]
-            if shutil.which("valgrind"):
-                ratios.append(cpu_time(["valgrind", "-q", "--tool=callgrind", "--cacheuse=yes",
-                                        "--callgrind-out-file=/dev/null", *command]) / native)
-            print(f"{name:18}" + "".join(f"{ratio:10.1f}" for ratio in ratios) +
-                  f"{100 * statistics.mean(held):20.1f} %" if held else f"{name:18} nothing to compare",
-                  flush=True)
-    print(f"\n{'':18}{'intervals':>10}{'that hold':>12}{'half-width':>12}{'too few sets':>14}")
-    for kind in kinds:
-        if inside[kind]:
-            print(f"{kind:18}{len(inside[kind]):10}{100 * statistics.mean(inside[kind]):10.1f} %"
-                  f"{100 * statistics.median(widths[kind]):10.1f} %{too_few[kind]:14}")
+        tallies = {}
+        for group, names in PROGRAMS.items():
+            tallies[group] = Tally()
+            for name in names:
+                if options.only != group and options.only not in name:
+                    continue
+                alone = Tally()
+                ratios = Comparison(options, folder, name).compare((alone, tallies[group]))
+                held = alone.all_held()
+                share = f"{100 * statistics.mean(held):20.1f} %" if held else "nothing to compare"
+                print(f"{name:18}" + "".join(f"{ratio:10.1f}" for ratio in ratios) + share, flush=True)
+        for group, tally in tallies.items():
+            tally.print(group)
 
 
 if __name__ == "__main__":

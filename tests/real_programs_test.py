@@ -323,3 +323,53 @@ class RealPrograms(CulpritTest):
         kernel = self.shares(rows, module="[kernel]")
         self.assertGreater(sum(kernel.values()), 0.5)
         self.assertGreater(sum(share for name, share in kernel.items() if "clear" in name or "zero" in name), 0.1)
+
+
+class WhoDidIt(CulpritTest):
+    """--where of a file: a shell whose children have names."""
+
+    def setUp(self):
+        super().setUp()
+        spin = self.compile_text(SPINNER, "spin.c", "spin_short", "-O1")
+        long = self.folder / "spin_long"
+        long.write_bytes(spin.read_bytes())
+        long.chmod(0o755)
+        self.profile, _ = self.record("-g", "--", "sh", "-c", f"{spin} 100; {long} 300; {spin} 100")
+
+    def total(self, *arguments):
+        return self.report(self.profile, *arguments)["events"][0]["total"]
+
+    def test_parts_add_up(self):
+        by_comm = self.report(self.profile, "--by", "comm")
+        whole = by_comm["events"][0]
+        rows = {row["process"]: row["values"][whole["name"]]["value"] for row in by_comm["rows"]}
+        self.assertGreater(rows["spin_long"], rows["spin_short"])
+        for comm, value in rows.items():
+            self.assertEqual(self.total("--where", f"comm={comm}"), value, comm)
+        self.assertEqual(self.total("--where", "comm=spin_*"), rows["spin_short"] + rows["spin_long"])
+        callees = self.report(self.profile, "--where", "comm=spin_long", "--tree", "callees")
+        self.assertEqual(callees["events"][0]["total"], rows["spin_long"])
+
+    def test_every_question_knows_it(self):
+        where = ("--where", "comm=spin_long")
+        text = self.culprit("report", self.profile, *where).stdout
+        self.assertIn("only what --where lets through", " ".join(text.split()))
+        self.assertIn(f"--where comm=spin_long {self.profile}", " ".join(text.split()))  # what is next
+        self.culprit("annotate", "short_work", "-i", self.profile, *where)
+        self.culprit("export", "--to", "collapsed", "-i", self.profile, *where, "-o", "out.txt")
+        stacks = (self.folder / "out.txt").read_text().splitlines()
+        self.assertTrue(stacks)
+        self.assertTrue(all(stack.startswith("spin_long;") for stack in stacks), stacks)
+        part, whole = (json.loads(self.culprit("why", self.profile, *words, "--format", "json").stdout)
+                       ["tree"]["cycles"]["value"] for words in (where, ()))
+        self.assertAlmostEqual(part / whole, self.total(*where) / self.total(), 3)
+        same = self.culprit("diff", self.profile, self.profile, *where).stdout
+        self.assertNotIn("spin_short", same)
+
+    def test_nobody(self):
+        done = self.culprit("report", self.profile, "--where", "comm=nobody", status=1)
+        self.assertIn("nothing was counted for --where comm=nobody", done.stderr)
+        self.assertIn("spin_long, spin_short", done.stderr)
+        done = self.culprit("why", self.profile, "--where", "cgroup=/a", status=1)
+        self.assertIn("nothing was told apart so", done.stderr)
+        self.culprit("report", self.profile, "--where", "pid=3", status=2)

@@ -14,7 +14,7 @@ struct TextStyle {
   size_t width = 80;
   bool colour = false;
   std::string file = "";  // the profile, for commands to type; "": the one they take themselves
-  std::string selection = "";  // instead of a file: options that choose what was shown, as typed
+  std::string selection = "";  // options that chose what was shown, as typed
 };
 
 }  // namespace culprit

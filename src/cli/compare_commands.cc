@@ -29,8 +29,10 @@ void remark_left_out(size_t epochs) {
 
 /// Opens what is compared: files, or epochs of the database that was chosen.
 OpenRun opener_of(const EpochChoice& epochs) {
-  if (!epochs.is_chosen) return [](const std::string& file) { return ProfileView::open(file); };
-  return [&epochs](const std::string& name) { return open_epoch_run(epochs, name); };
+  return [&epochs](const std::string& name) {
+    return epochs.is_chosen ? open_epoch_run(epochs, name)
+                            : ProfileView::open(name, epochs.filters);
+  };
 }
 
 /// The runs of one file, in which several are told apart by label.
@@ -45,8 +47,10 @@ Result<std::vector<LabelledRun>> list_runs(const std::string& file) {
   return runs;
 }
 
-OpenRun opener_of(const std::string& file) {
-  return [file](const std::string& name) { return open_labelled_run(file, name); };
+OpenRun opener_of(const std::string& file, const EpochChoice& epochs) {
+  return [file, &epochs](const std::string& name) {
+    return open_labelled_run(file, name, epochs.filters);
+  };
 }
 
 /// What the file of `record --compare` holds, as two groups: the version that came first, and the
@@ -91,7 +95,8 @@ int run(const DiffCommand& asked) {
   if (const Result<void> chosen = choose_groups(command); !chosen) return fail(chosen.error());
   std::vector<std::string> files = command.base;
   files.insert(files.end(), command.fresh.begin(), command.fresh.end());
-  const OpenRun open = is_one_file ? opener_of(command.files.front()) : opener_of(command.epochs);
+  const OpenRun open =
+      is_one_file ? opener_of(command.files.front(), command.epochs) : opener_of(command.epochs);
   command.question.base_runs = command.base.size();
   const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
@@ -121,7 +126,7 @@ int run(const VarianceCommand& command) {
   if (is_one_file) {
     const Result<std::vector<LabelledRun>> runs = list_runs(files.front());
     if (!runs) return fail(runs.error());
-    open = opener_of(files.front());
+    open = opener_of(files.front(), command.epochs);
     files.clear();
     for (const LabelledRun& run : *runs) files.push_back(run.name);
   }

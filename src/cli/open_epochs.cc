@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 
 #include "base/file.h"
@@ -39,11 +40,35 @@ Result<EpochQuestion> make_question(const EpochChoice& choice) {
   return question;
 }
 
+/// Errors: the filters let nothing through, and whose counts there are
+Result<void> check_filters(const Profile& profile, const std::vector<ContextFilter>& filters) {
+  const bool is_empty = profile.histograms.empty() && profile.stack_counts.empty() &&
+                        profile.counts.empty() && profile.region_values.empty();
+  if (filters.empty() || !is_empty) return {};
+  std::string words;
+  for (const ContextFilter& filter : filters) {
+    words += (words.empty() ? "" : ",") + format_filter(filter);
+  }
+  std::vector<std::string> names = list_names(profile, filters.front().field);
+  constexpr size_t kShown = 8;
+  const size_t more = names.size() - std::min(names.size(), kShown);
+  names.resize(names.size() - more);
+  for (std::string& name : names) name = printable(name);
+  return Error{fmt::format("nothing was counted for --where {} ({}{})", shell_word(words),
+                           names.empty() ? std::string("nothing was told apart so")
+                                         : fmt::format("there are: {}", fmt::join(names, ", ")),
+                           more == 0 ? "" : fmt::format(", and {} more", more))};
+}
+
 }  // namespace
 
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
   keep_freed_memory();
-  if (!choice.is_chosen) return ProfileView::open(file);
+  if (!choice.is_chosen) {
+    ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(file, choice.filters));
+    RETURN_IF_ERROR(check_filters(view.profile(), choice.filters));
+    return view;
+  }
   ASSIGN_OR_RETURN(const EpochQuestion question, make_question(choice));
   // A daemon that runs writes what is new; without one, what it last wrote is all there is.
   if (const Result<EpochDatabase> database = EpochDatabase::open(question.database)) {
@@ -51,7 +76,9 @@ Result<ProfileView> open_profile(const std::string& file, const EpochChoice& cho
   }
   const InterruptGuard guard;
   ProgressLine line;
-  return open_epochs(question, {}, show_symbols(line, guard, false));
+  ASSIGN_OR_RETURN(ProfileView view, open_epochs(question, {}, show_symbols(line, guard, false)));
+  RETURN_IF_ERROR(check_filters(view.profile(), choice.filters));
+  return view;
 }
 
 Result<EpochRuns> find_epoch_runs(const EpochChoice& choice, bool to_divides) {
@@ -116,8 +143,7 @@ Result<ProfileView> open_epoch_run(const EpochChoice& choice, const std::string&
 }
 
 TextStyle style_of(size_t width, const std::string& file, const EpochChoice& choice) {
-  TextStyle style = standard_output_style(width, file);
-  if (!choice.is_chosen) return style;
+  TextStyle style = standard_output_style(width, choice.is_chosen ? "" : file);
   const auto add = [&](const char* option, const std::string& value) {
     if (value.empty()) return;
     style.selection +=
@@ -128,11 +154,8 @@ TextStyle style_of(size_t width, const std::string& file, const EpochChoice& cho
   add("--from", choice.from);
   add("--until", choice.to);
   add("--epoch", choice.epoch);
-  for (const EpochFilter& filter : choice.filters) {
-    const char* const field = filter.field == EpochFilter::Field::comm     ? "comm="
-                              : filter.field == EpochFilter::Field::cgroup ? "cgroup="
-                                                                           : "label=";
-    add("--where", field + filter.pattern);
+  for (const ContextFilter& filter : choice.filters) {
+    add("--where", format_filter(filter));
   }
   return style;
 }

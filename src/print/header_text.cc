@@ -293,8 +293,10 @@ std::string print_ledger(const Ledger& ledger, const TextStyle& style) {
 }
 
 std::string with_file(const std::string& command, const TextStyle& style) {
-  if (!style.selection.empty()) return command + " " + printable(style.selection);
-  return style.file.empty() ? command : command + " " + printable(shell_word(style.file));
+  std::string words = command;
+  if (!style.selection.empty()) words += " " + printable(style.selection);
+  if (!style.file.empty()) words += " " + printable(shell_word(style.file));
+  return words;
 }
 
 std::string print_next(const std::string& command, const std::string& why, const TextStyle& style) {

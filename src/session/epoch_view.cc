@@ -53,51 +53,13 @@ Result<MergedEpochs> read_epochs(const EpochDatabase& database, const EpochQuest
   }
 }
 
-bool is_wanted(const Profile& profile, const Context& context, const EpochFilter& filter) {
-  StringId name = filter.field == EpochFilter::Field::label ? context.label : context.cgroup;
-  if (filter.field == EpochFilter::Field::comm) {
-    if (context.process.value >= profile.processes.size()) return false;
-    name = profile.processes[context.process.value].name;
-  }
-  return !name.is_all() && matches_pattern(profile.strings.text(name), filter.pattern);
-}
-
-/// Counts of whom nobody asked for are left out.
-void keep_wanted(Profile& profile, const std::vector<EpochFilter>& filters) {
-  if (filters.empty()) return;
-  std::vector<bool> wanted;
-  for (const Context& context : profile.contexts) {
-    bool is = true;
-    for (const EpochFilter& filter : filters) is = is && is_wanted(profile, context, filter);
-    wanted.push_back(is);
-  }
-  std::erase_if(profile.histograms, [&](const Histogram& histogram) {
-    return histogram.context.value >= wanted.size() || !wanted[histogram.context.value];
-  });
-  // Stacks know no cgroup: those of a command are everybody's with its name.
-  std::vector<bool> commands;
-  for (const Context& context : profile.contexts) {
-    bool is = true;
-    for (const EpochFilter& filter : filters) {
-      if (filter.field == EpochFilter::Field::comm) is = is && is_wanted(profile, context, filter);
-    }
-    commands.push_back(is);
-  }
-  std::erase_if(profile.stack_counts, [&](const StackCount& count) {
-    return count.context.value >= commands.size() || !commands[count.context.value];
-  });
-  profile.ledger.note(
-      "of what was recorded, only what --where lets through is shown; what the "
-      "lines above count is of everything");
-}
-
 }  // namespace
 
 Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
                                 const SnapshotProgress& progress, bool facts_are_there) {
   ASSIGN_OR_RETURN(const EpochDatabase database, EpochDatabase::open(question.database));
   ASSIGN_OR_RETURN(MergedEpochs merged, read_epochs(database, question));
-  keep_wanted(merged.profile, question.filters);
+  keep_contexts(merged.profile, question.filters);
 
   auto archive = std::make_shared<FactsArchive>(database.facts_folder());
   // Names of files are whatever the database says.

@@ -8,23 +8,17 @@
 
 #include "base/result.h"
 #include "epochs/epoch_name.h"
+#include "session/context_filter.h"
 #include "session/profile_view.h"
 #include "snapshot/snapshot.h"
 
 namespace culprit {
 
-/// One condition on who did it: a name, or a pattern like 'cc*'.
-struct EpochFilter {
-  enum class Field : uint8_t { comm, cgroup, label };
-  Field field = Field::comm;
-  std::string pattern;
-};
-
 struct EpochQuestion {
   std::string database;
   TimeSpan span;
-  std::string epoch;                 // instead: the name of one, or a part of it
-  std::vector<EpochFilter> filters;  // all must hold
+  std::string epoch;  // instead: the name of one, or a part of it
+  std::vector<ContextFilter> filters;
 };
 
 /// Errors: no such database; no epoch of that time, and which times there are.

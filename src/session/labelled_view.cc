@@ -10,7 +10,8 @@
 
 namespace culprit {
 
-Result<ProfileView> open_labelled_run(const std::string& path, const std::string& name) {
+Result<ProfileView> open_labelled_run(const std::string& path, const std::string& name,
+                                      const std::vector<ContextFilter>& filters) {
   ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
   ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
   const std::vector<LabelledRun> all = find_labelled_runs(profile);
@@ -18,6 +19,7 @@ Result<ProfileView> open_labelled_run(const std::string& path, const std::string
                                   [&](const LabelledRun& one) { return one.name == name; });
   if (found == all.end()) return Error{in_quotes(path) + " holds no run " + in_quotes(name)};
   keep_runs(*found, profile);
+  keep_contexts(profile, filters);
   const auto shared = std::make_shared<ProfileReader>(std::move(reader));
   return ProfileView::of(
       std::make_unique<Profile>(std::move(profile)),

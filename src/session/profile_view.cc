@@ -8,9 +8,12 @@
 
 namespace culprit {
 
-Result<ProfileView> ProfileView::open(const std::string& path, uint64_t facts_limit_bytes) {
+Result<ProfileView> ProfileView::open(const std::string& path,
+                                      const std::vector<ContextFilter>& filters,
+                                      uint64_t facts_limit_bytes) {
   ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
   ASSIGN_OR_RETURN(Profile profile, reader.read_profile());
+  keep_contexts(profile, filters);
   const auto shared = std::make_shared<ProfileReader>(std::move(reader));
   return of(
       std::make_unique<Profile>(std::move(profile)),

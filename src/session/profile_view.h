@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "attribute/attribution.h"
 #include "base/result.h"
 #include "model/profile.h"
+#include "session/context_filter.h"
 #include "session/facts_cache.h"
 #include "store/fact_parts.h"
 
@@ -20,7 +22,9 @@ class ProfileView {
   /// So much of facts is kept for questions to come.
   static constexpr uint64_t kFactsLimitBytes = uint64_t{512} << 20;
 
+  /// With the counts that the filters let through.
   static Result<ProfileView> open(const std::string& path,
+                                  const std::vector<ContextFilter>& filters = {},
                                   uint64_t facts_limit_bytes = kFactsLimitBytes);
 
   /// A view of a profile that is in no file. Call stacks beside its counts are joined to them.

@@ -83,7 +83,7 @@ class ProfileViewTest : public ::testing::Test {
 
   [[nodiscard]] std::string path() const { return folder_->path() + "/mill.culprit"; }
   [[nodiscard]] ProfileView open(uint64_t limit_bytes = ProfileView::kFactsLimitBytes) const {
-    Result<ProfileView> view = ProfileView::open(path(), limit_bytes);
+    Result<ProfileView> view = ProfileView::open(path(), {}, limit_bytes);
     if (!view) ADD_FAILURE() << view.error().message;
     return *std::move(view);
   }

@@ -80,14 +80,14 @@ struct StatCommand {
   std::string log;              // where to print; "": standard error
 };
 
-/// A stretch of time of an epoch database, which is asked instead of a file.
+/// A stretch of time of an epoch database, which is asked instead of a file; filters are of either.
 struct EpochChoice {
   std::string database;  // "": the usual one
   std::string since;     // moments, as typed; "": open
   std::string from;
   std::string to;
   std::string epoch;
-  std::vector<EpochFilter> filters;
+  std::vector<ContextFilter> filters;
   bool is_chosen = false;
 };
 

@@ -9,29 +9,18 @@ namespace culprit {
 
 namespace {
 
-constexpr Word<EpochFilter::Field> kFilterFields[] = {{"comm", EpochFilter::Field::comm},
-                                                      {"cgroup", EpochFilter::Field::cgroup},
-                                                      {"label", EpochFilter::Field::label}};
 constexpr Word<bool> kTold[] = {{"command", false}, {"process", true}};
 constexpr Word<Format> kStatusFormats[] = {{"text", Format::text}, {"json", Format::json}};
-
-/// "comm=cc*", "cgroup=/system.slice/*"
-EpochFilter parse_filter(const std::string& text) {
-  const size_t equals = text.find('=');
-  const std::string field = text.substr(0, equals);
-  for (const Word<EpochFilter::Field>& known : kFilterFields) {
-    if (equals != std::string::npos && field == known.word) {
-      return {known.value, text.substr(equals + 1)};
-    }
-  }
-  throw CLI::ValidationError(
-      fmt::format("--where takes comm=, cgroup= or label=PATTERN, not '{}'", text));
-}
 
 /// "comm=cc*,cgroup=/build": all of them must hold.
 void parse_filters(const std::string& text, EpochChoice* choice) {
   for (const std::string_view one : split(text, ',')) {
-    choice->filters.push_back(parse_filter(std::string(one)));
+    const std::optional<ContextFilter> filter = parse_filter(one);
+    if (!filter) {
+      throw CLI::ValidationError(
+          fmt::format("--where takes comm=, cgroup= or label=PATTERN, not '{}'", one));
+    }
+    choice->filters.push_back(*filter);
   }
 }
 
@@ -85,12 +74,10 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   chosen(is_free ? "--to,--until" : "--until", &choice->to, "those before", "TIME");
   chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
   app->add_option_function<std::string>(
-         "--where",
-         [choice](const std::string& text) {
-           parse_filters(text, choice);
-           choice->is_chosen = true;
-         },
-         "only what these did: comm=PATTERN, cgroup=PATTERN, label=PATTERN (culprit daemon label)")
+         "--where", [choice](const std::string& text) { parse_filters(text, choice); },
+         "only what these did, of a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
+         "(culprit "
+         "daemon label)")
       ->type_name("FIELD=PATTERN");
   if (const CLI::Option* file = app->get_option_no_throw("--input")) {
     app->parse_complete_callback([choice, file] {
