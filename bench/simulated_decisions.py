@@ -2,11 +2,12 @@
 """Programs before and after a known repair: what the software PMU blames, and what it promises.
 
     bench/simulated_decisions.py CULPRIT [--machine host] [--runs 7] [--only PAIR] [--kept-out]
-                                 [--old] [--no-model]
+                                 [--folder DIR] [--old] [--no-model]
 
 Each file of bench/decisions/pairs is a program before and (-DAFTER) after a repair, and says in its
 first lines which branch of the tree of cycles has the bottleneck, and in which function. With
---kept-out those of bench/decisions/kept_out follow, which nobody may tune by. Printed are:
+--kept-out those of bench/decisions/kept_out follow, which nobody may tune by; --folder names others
+instead. Printed are:
 
   expected, named    the branch that the file says; the branch of the verdict, or of the first
                      piece of advice where there is no verdict ("first": they agree)
@@ -187,6 +188,9 @@ def run_folder(title, options, place):
 
 
 def run_pairs(options):
+    if options.folder:
+        run_folder(options.folder.name, options, options.folder)
+        return
     run_folder("pairs", options, FOLDER / "pairs")
     if options.kept_out:
         run_folder("kept out", options, FOLDER / "kept_out")
@@ -254,6 +258,7 @@ def main():
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--only")
     parser.add_argument("--kept-out", action="store_true")
+    parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--old", action="store_true")
     parser.add_argument("--no-model", action="store_true")
     options = parser.parse_args()

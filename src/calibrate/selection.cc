@@ -15,7 +15,8 @@ using simulate::MachineModel;
 constexpr size_t kMostRuns = 5;       // of each kernel, in turn with the others
 constexpr double kUnsteady = 0.25;    // middle half of a kernel's runs, of their median
 constexpr double kGain = 0.01;        // of a kernel's time: less than runs can tell
-constexpr double kMostHarm = 0.05;    // the same: what one kernel may lose where others win
+constexpr double kMostHarm = 0.05;    // the same: what one kernel may lose for nothing
+constexpr double kHarmOfGain = 0.33;  // and for what others win, as a part of that
 constexpr double kSameFigure = 0.03;  // of its value before
 
 /// A kernel, and what is known of it.
@@ -100,7 +101,8 @@ Result<void> Selection::judge(Figure& figure) {
   Figure alone = figure;
   alone.dropped.clear();
   ASSIGN_OR_RETURN(const MachineModel with, apply_figures(machine_, {alone}));
-  double gain = 0;
+  double gain = 0;  // of all, and of those that win
+  double won = 0;
   double most_harm = 0;
   double most_change = 0;
   std::string worst;
@@ -113,6 +115,7 @@ Result<void> Selection::judge(Figure& figure) {
     const double better =
         error_of(checked.calibrated, checked.measured) - error_of(cycles, checked.measured);
     gain += better;
+    won += std::max(0.0, better);
     most_change = std::max(most_change, error_of(cycles, checked.calibrated));
     if (-better > most_harm) {
       most_harm = -better;
@@ -123,7 +126,7 @@ Result<void> Selection::judge(Figure& figure) {
     figure.dropped = "no steady kernel depends on it";
   } else if (most_change < kGain) {
     figure.dropped = "it changes no kernel";
-  } else if (most_harm > kMostHarm) {
+  } else if (most_harm > std::max(kMostHarm, kHarmOfGain * won)) {
     figure.dropped = "a kernel is worse: " + worst;
   } else if (gain < kGain) {
     figure.dropped = "no kernel is better" + (worst.empty() ? "" : ": " + worst);

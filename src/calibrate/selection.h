@@ -4,7 +4,7 @@
 //
 //     start: the machine as it was shipped
 //     each figure in turn: the model of the kernels that depend on it, with it and without it
-//         nearer to what was measured, and no kernel clearly farther  → it stays
+//         nearer to what was measured, and none loses a third of what others win  → it stays
 //         else                                                        → dropped, with the reason
 //     once more those that were dropped: some help only beside others
 //     all kernels: if all that stayed, together, is no better, nothing stays

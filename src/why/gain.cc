@@ -64,6 +64,11 @@ Spread add_spreads(const CostTree& tree, CostBranch branch, const PlaceTime& tim
 
 }  // namespace
 
+double allow_for_skid(double measured, double modelled, double of_all) {
+  constexpr double kTooFew = 0.5;
+  return measured < kTooFew * modelled ? modelled * of_all : measured;
+}
+
 GainForecast forecast_gain(const CostTree& tree, CostBranch branch, double replay_gain,
                            const PlaceTime& time) {
   if (!(time.whole > 0)) return {};

@@ -32,6 +32,12 @@ struct PlaceTime {
   double slow_bandwidth = 0;
 };
 
+/// The time of inlined code: what was measured, unless that is under half of its model's. An
+/// instruction that waits has its samples behind it, in whose code that ever is, so code that is
+/// little more than such an instruction has too few: it is given what all code takes for its
+/// model's. Units:  cycles; `of_all`: measured of modelled -> cycles
+double allow_for_skid(double measured, double modelled, double of_all);
+
 /// What removing a branch at a place would gain. `replay_gain` is what the second run saves of the
 /// first [0 to 1].
 /// Units:  cycles -> shares of `time.whole` [0 to 1]

@@ -26,12 +26,15 @@ namespace {
 
 constexpr double kLeastOfEvent = 0.005;
 constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
+constexpr double kSkidded =
+    0.5;  // measured of the modelled cycles of inlined code: less is no misfit
 
 /// A function, instances of a template, or a line.
 struct Place {
   std::string function;
   std::string line;
   std::string words;
+  bool is_inlined = false;
   std::vector<Value> values;  // by event
   CostTree tree;
 };
@@ -148,6 +151,7 @@ std::vector<Place> RepairFinder::make_places(const PlaceGroups& groups) const {
     place.function = group->largest.function;
     place.line = name_line(group->largest.file, group->largest.line);
     place.words = rows_.make_words(group->largest);
+    place.is_inlined = group->largest.inlined;
     place.values = group->values;
     std::vector<Estimate> estimates;
     for (const Value& value : place.values) estimates.push_back({value.value, value.error});
@@ -445,6 +449,11 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
     time.measured = Estimate{measured.value, period * std::sqrt(double(measured.samples) + 1)} *
                     runs_->cycles_per_ns;
     time.whole = why_.measured->measured.value;
+    if (place.is_inlined) {
+      const double user = time.whole - why_.measured->kernel.value;
+      time.measured->value =
+          allow_for_skid(time.measured->value, time.modelled, user / why_.measured->modelled.value);
+    }
     for (const TriedChange& tried : why_.tried) {
       if (tried.saves()) time.measured->value -= find_saved(place, tried);
     }
@@ -463,7 +472,9 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
 
 std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
                                               const CostTree& tree) {
-  constexpr double kMuch = 0.1;  // of the time
+  constexpr double kMuch = 0.1;      // of the time
+  constexpr double kAsMuch = 0.8;    // of the largest gain
+  constexpr double kByItself = 2.0;  // of the cycles of the branch with that gain
   std::map<CostBranch, GainForecast> gains;
   std::set<CostBranch> were_tried;
   for (const PlacedAdvice& one : repairs) {
@@ -477,6 +488,17 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
   if (gains.empty()) return std::nullopt;
   const auto& [branch, most] =
       *std::ranges::max_element(gains, {}, [](const auto& one) { return one.second.expected; });
+  // Each hides the other where both save about as much: then it is the one that has more by itself.
+  for (const auto& [other, gain] : gains) {
+    const CostNode* const rival = tree.find(other);
+    const CostNode* const found = tree.find(branch);
+    const bool has_both = rival != nullptr && found != nullptr && rival->cycles && found->cycles;
+    const bool is_wait = other != CostBranch::port_saturation;  // ports are busy in good programs
+    if (has_both && is_wait && gain.expected >= kAsMuch * most.expected &&
+        rival->cycles->value >= kByItself * found->cycles->value && !were_tried.contains(branch)) {
+      return BranchGain{rival, gain, were_tried.contains(other)};
+    }
+  }
   if (most.expected < kMuch) {
     const CostNode* const largest = find_largest_branch(tree);
     const auto found = largest == nullptr ? gains.end() : gains.find(largest->branch);

@@ -182,12 +182,26 @@ class BranchesByGain : public ::testing::Test {
     return one;
   }
   const CostNode* of(CostBranch branch) const { return tree_.find(branch); }
-  const CostTree tree_ = make_tree();
+  CostTree tree_ = make_tree();
 };
 
 TEST_F(BranchesByGain, AreThoseThatSaveMostOfATenth) {
   EXPECT_EQ(find(0.3, 0.1), of(CostBranch::load_latency));
   EXPECT_EQ(find(0.08, 0.1), of(CostBranch::branch_misprediction));
+}
+
+// 600 M cycles of load latency beside 300 M: twice as many. Ports have more, and are no wait.
+TEST_F(BranchesByGain, AreTheLargerOfTwoThatHideEachOther) {
+  tree_.unhalted.parts[0].parts[0].cycles->value = 600 * kMillion;
+  EXPECT_EQ(find(0.41, 0.5), of(CostBranch::load_latency));
+  EXPECT_EQ(find(0.39, 0.5), of(CostBranch::branch_misprediction));
+  tree_.unhalted.parts[0].parts[0].cycles->value = 599 * kMillion;
+  EXPECT_EQ(find(0.41, 0.5), of(CostBranch::branch_misprediction));
+  const auto chosen = find_branch_by_gain({make_advice(CostBranch::port_saturation, 0.45),
+                                           make_advice(CostBranch::branch_misprediction, 0.5)},
+                                          tree_);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->branch, of(CostBranch::branch_misprediction));
 }
 
 TEST_F(BranchesByGain, AreTheLargestWhereGainsAreSmall) {
