@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "epochs/epoch_name.h"
-#include "session/context_filter.h"
+#include "model/context_filter.h"
 #include "session/profile_view.h"
 #include "snapshot/snapshot.h"
 

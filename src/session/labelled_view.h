@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "session/context_filter.h"
+#include "model/context_filter.h"
 #include "session/profile_view.h"
 
 namespace culprit {

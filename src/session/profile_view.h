@@ -10,8 +10,8 @@
 
 #include "attribute/attribution.h"
 #include "base/result.h"
+#include "model/context_filter.h"
 #include "model/profile.h"
-#include "session/context_filter.h"
 #include "session/facts_cache.h"
 #include "store/fact_parts.h"
 

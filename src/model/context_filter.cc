@@ -1,4 +1,4 @@
-#include "session/context_filter.h"
+#include "model/context_filter.h"
 
 #include <algorithm>
 #include <utility>
