@@ -66,6 +66,7 @@ class Installation(CulpritTest):
         self.assertIn("sim:cycles", report)  # of both of QEMU's libraries, and a machine file
         self.assertIn("zen4", self.installed("templates", "list").stdout)
         self.installed("record", "-q", "--engine", "posix-timer", "-o", "timer.culprit", "--", "true")
+        self.installed("validate", "--engine", "simulate", "--machine", "zen4", "--only", "adds")
         self.assertTrue((self.prefix / "include/culprit/region.h").exists())
         self.assertTrue((self.prefix / "share/man/man1/culprit-why.1").exists())
 

@@ -55,7 +55,7 @@ Result<void> check_filters(const Profile& profile, const std::vector<ContextFilt
   names.resize(names.size() - more);
   for (std::string& name : names) name = printable(name);
   return Error{fmt::format("nothing was counted for --where {} ({}{})", shell_word(words),
-                           names.empty() ? std::string("nothing was told apart so")
+                           names.empty() ? std::string("it tells nobody apart so")
                                          : fmt::format("there are: {}", fmt::join(names, ", ")),
                            more == 0 ? "" : fmt::format(", and {} more", more))};
 }

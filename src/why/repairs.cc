@@ -26,8 +26,6 @@ namespace {
 
 constexpr double kLeastOfEvent = 0.005;
 constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
-constexpr double kSkidded =
-    0.5;  // measured of the modelled cycles of inlined code: less is no misfit
 
 /// A function, instances of a template, or a line.
 struct Place {

@@ -75,9 +75,8 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
   app->add_option_function<std::string>(
          "--where", [choice](const std::string& text) { parse_filters(text, choice); },
-         "only what these did, of a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
-         "(culprit "
-         "daemon label)")
+         "only what these did, in a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
+         "(culprit daemon label)")
       ->type_name("FIELD=PATTERN");
   if (const CLI::Option* file = app->get_option_no_throw("--input")) {
     app->parse_complete_callback([choice, file] {
