@@ -371,5 +371,5 @@ class WhoDidIt(CulpritTest):
         self.assertIn("nothing was counted for --where comm=nobody", done.stderr)
         self.assertIn("spin_long, spin_short", done.stderr)
         done = self.culprit("why", self.profile, "--where", "cgroup=/a", status=1)
-        self.assertIn("nothing was told apart so", done.stderr)
+        self.assertIn("it tells nobody apart so", done.stderr)
         self.culprit("report", self.profile, "--where", "pid=3", status=2)
