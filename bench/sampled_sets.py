@@ -368,7 +368,8 @@ def main():
                 share = f"{100 * statistics.mean(held):20.1f} %" if held else "nothing to compare"
                 print(f"{name:18}" + "".join(f"{ratio:10.1f}" for ratio in ratios) + share, flush=True)
         for group, tally in tallies.items():
-            tally.print(group)
+            if tally.all_held():
+                tally.print(group)
 
 
 if __name__ == "__main__":

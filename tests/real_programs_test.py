@@ -373,3 +373,5 @@ class WhoDidIt(CulpritTest):
         done = self.culprit("why", self.profile, "--where", "cgroup=/a", status=1)
         self.assertIn("it tells nobody apart so", done.stderr)
         self.culprit("report", self.profile, "--where", "pid=3", status=2)
+        done = self.culprit("diff", self.profile, self.profile, "--where", "comm=nobody", status=1)
+        self.assertIn("nothing was counted for --where comm=nobody in any of the runs", done.stderr)

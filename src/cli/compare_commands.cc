@@ -100,6 +100,9 @@ int run(const DiffCommand& asked) {
   command.question.base_runs = command.base.size();
   const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
+  if (const auto any = check_compared(command.epochs, !compared->rows.rows.empty()); !any) {
+    return fail(any.error());
+  }
   Difference difference =
       find_difference(compared->rows, command.base.size(), command.question.options);
   add_causes(compared->costs, command.base.size(), difference);
@@ -132,6 +135,9 @@ int run(const VarianceCommand& command) {
   }
   const Result<ComparedFiles> compared = compare_runs(files, open, command.question);
   if (!compared) return fail(compared.error());
+  if (const auto any = check_compared(command.epochs, !compared->rows.rows.empty()); !any) {
+    return fail(any.error());
+  }
   const RunVariance variance =
       find_variance(compared->rows, command.question.options.least_samples);
   Difference extremes = compare_extremes(compared->rows, variance);

@@ -40,21 +40,26 @@ Result<EpochQuestion> make_question(const EpochChoice& choice) {
   return question;
 }
 
+std::string join_filters(const std::vector<ContextFilter>& filters) {
+  std::string words;
+  for (const ContextFilter& filter : filters) {
+    words += (words.empty() ? "" : ",") + format_filter(filter);
+  }
+  return words;
+}
+
 /// Errors: the filters let nothing through, and whose counts there are
 Result<void> check_filters(const Profile& profile, const std::vector<ContextFilter>& filters) {
   const bool is_empty = profile.histograms.empty() && profile.stack_counts.empty() &&
                         profile.counts.empty() && profile.region_values.empty();
   if (filters.empty() || !is_empty) return {};
-  std::string words;
-  for (const ContextFilter& filter : filters) {
-    words += (words.empty() ? "" : ",") + format_filter(filter);
-  }
   std::vector<std::string> names = list_names(profile, filters.front().field);
   constexpr size_t kShown = 8;
   const size_t more = names.size() - std::min(names.size(), kShown);
   names.resize(names.size() - more);
   for (std::string& name : names) name = printable(name);
-  return Error{fmt::format("nothing was counted for --where {} ({}{})", shell_word(words),
+  return Error{fmt::format("nothing was counted for --where {} ({}{})",
+                           shell_word(join_filters(filters)),
                            names.empty() ? std::string("it tells nobody apart so")
                                          : fmt::format("there are: {}", fmt::join(names, ", ")),
                            more == 0 ? "" : fmt::format(", and {} more", more))};
@@ -140,6 +145,12 @@ Result<ProfileView> open_epoch_run(const EpochChoice& choice, const std::string&
   one.filters = choice.filters;
   ASSIGN_OR_RETURN(const EpochQuestion question, make_question(one));
   return open_epochs(question, {}, {}, true);
+}
+
+Result<void> check_compared(const EpochChoice& choice, bool has_rows) {
+  if (choice.filters.empty() || has_rows) return {};
+  return Error{fmt::format("nothing was counted for --where {} in any of the runs",
+                           shell_word(join_filters(choice.filters)))};
 }
 
 TextStyle style_of(size_t width, const std::string& file, const EpochChoice& choice) {

@@ -28,6 +28,10 @@ Result<EpochRuns> find_epoch_runs(const EpochChoice& choice, bool to_divides);
 /// Opens one of them, with what --where lets through. find_epoch_runs() has seen to its symbols.
 Result<ProfileView> open_epoch_run(const EpochChoice& choice, const std::string& name);
 
+/// Errors: no run that was compared has anything that --where lets through. (One alone may lack
+/// it.)
+Result<void> check_compared(const EpochChoice& choice, bool has_rows);
+
 /// How to print what was opened so, with commands to type that open the same.
 TextStyle style_of(size_t width, const std::string& file, const EpochChoice& choice);
 

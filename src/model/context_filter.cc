@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/restriction.h"
 #include "model/stacks_beside.h"
+#include "model/tables.h"
 
 namespace culprit {
 
@@ -58,21 +58,28 @@ std::optional<ContextFilter> parse_filter(std::string_view text) {
 
 void keep_contexts(Profile& profile, const std::vector<ContextFilter>& filters) {
   if (filters.empty()) return;
-  std::vector<StackCount> beside;
-  if (count_stacks_beside(profile)) {
-    beside = std::move(profile.stack_counts);
-    std::vector<ContextFilter> of_commands = filters;
-    std::erase_if(of_commands, [](const ContextFilter& filter) {
-      return filter.field != ContextFilter::Field::comm;
-    });
-    const std::vector<bool> wanted = find_wanted(profile, of_commands);
-    std::erase_if(beside, [&](const StackCount& count) {
-      return count.context.value >= wanted.size() || !wanted[count.context.value];
-    });
-    profile.stack_counts.clear();
-  }
-  restrict_counts(profile, find_wanted(profile, filters));
-  if (!beside.empty()) profile.stack_counts = std::move(beside);
+  const std::vector<bool> wanted = find_wanted(profile, filters);
+  std::vector<ContextFilter> of_commands = filters;
+  std::erase_if(of_commands, [](const ContextFilter& filter) {
+    return filter.field != ContextFilter::Field::comm;
+  });
+  const std::vector<bool> stacks_wanted =
+      count_stacks_beside(profile) ? find_wanted(profile, of_commands) : wanted;
+  visit_counts(
+      [&](std::string_view kind, auto& counts) {
+        const std::vector<bool>& kept = kind == "stack_counts" ? stacks_wanted : wanted;
+        const auto is_out = [&](ContextId context) {
+          return context.value >= kept.size() || !kept[context.value];
+        };
+        std::erase_if(counts, [&](const auto& count) {
+          if constexpr (requires { count.from_context; }) {
+            return is_out(count.from_context) && is_out(count.to_context);
+          } else {
+            return is_out(count.context);
+          }
+        });
+      },
+      profile);
   profile.ledger.note(
       "of what was recorded, only what --where lets through is shown; what the "
       "lines above count is of everything");

@@ -25,10 +25,11 @@ std::string format_filter(const ContextFilter& filter);
 std::optional<ContextFilter> parse_filter(std::string_view text);
 
 /// Leaves out the counts of whom not all filters let through, which a note in the ledger says; no
-/// filters: everything stays. Stacks that were sampled beside counts know commands alone: those of
-/// a command are everybody's with its name.
+/// filters: everything stays. Of edges either end may be let through. Stacks that were sampled
+/// beside counts know commands alone: those of a command are everybody's with its name.
 void keep_contexts(Profile& profile, const std::vector<ContextFilter>& filters);
 
 /// The names that a profile has for what a filter asks, in order, each once.
 std::vector<std::string> list_names(const Profile& profile, ContextFilter::Field field);
+
 }  // namespace culprit

@@ -67,11 +67,30 @@ TEST(ContextFilter, AllOfThemHold) {
   EXPECT_EQ(counted({{Field::comm, "nobody"}}), 0u);
 }
 
+TEST(ContextFilter, HoldsForCountsOfEveryKind) {
+  const auto edge = [](uint32_t from, uint32_t to) {
+    Edge one;
+    one.from_context = ContextId(from);
+    one.to_context = ContextId(to);
+    return one;
+  };
+  Profile profile = of_a_build();
+  profile.edges = {edge(0, 0), edge(0, 1), edge(1, 0), edge(0, 3)};
+  for (uint32_t i = 0; i < 4; ++i) {
+    profile.counts.push_back({ContextId(i), EventId(0u), 0, 0, 1, 0, 0});
+  }
+  profile.counts.push_back({ContextId(99u), EventId(0u), 0, 0, 1, 0, 0});  // of a damaged file
+  keep_contexts(profile, {{Field::comm, "cc1"}});
+  EXPECT_EQ(profile.edges, (std::vector{edge(0, 1), edge(1, 0)}));  // either end
+  ASSERT_EQ(profile.counts.size(), 2u);
+  EXPECT_EQ(profile.counts[0].context, ContextId(1u));
+  EXPECT_EQ(profile.counts[1].context, ContextId(2u));
+}
+
 TEST(ContextFilter, StacksBesideCountsKnowCommandsAlone) {
   Profile profile = of_a_build();
   keep_contexts(profile, {{Field::comm, "cc1"}, {Field::cgroup, "/build"}});
-  EXPECT_TRUE(
-      profile.stack_counts.empty());  // those of the counts themselves know the group, or have none
+  EXPECT_TRUE(profile.stack_counts.empty());  // of the counts themselves: they are of no group
 
   profile = of_a_build();
   profile.runs.resize(1);

@@ -64,9 +64,8 @@ Spread add_spreads(const CostTree& tree, CostBranch branch, const PlaceTime& tim
 
 }  // namespace
 
-double allow_for_skid(double measured, double modelled, double of_all) {
-  constexpr double kTooFew = 0.5;
-  return measured < kTooFew * modelled ? modelled * of_all : measured;
+double allow_for_skid(double measured, double modelled, double excess) {
+  return std::max(measured, modelled - excess);
 }
 
 GainForecast forecast_gain(const CostTree& tree, CostBranch branch, double replay_gain,

@@ -32,11 +32,11 @@ struct PlaceTime {
   double slow_bandwidth = 0;
 };
 
-/// The time of inlined code: what was measured, unless that is under half of its model's. An
-/// instruction that waits has its samples behind it, in whose code that ever is, so code that is
-/// little more than such an instruction has too few: it is given what all code takes for its
-/// model's. Units:  cycles; `of_all`: measured of modelled -> cycles
-double allow_for_skid(double measured, double modelled, double of_all);
+/// The time of inlined code. An instruction that waits has its samples behind it, in whose code
+/// that ever is, so code that is little more than such an instruction has too few. But the model
+/// has no more than `excess` too much in whole functions, and so (where parts of one do not make up
+/// for each other) in what is inlined into them. Units:  cycles -> cycles
+double allow_for_skid(double measured, double modelled, double excess);
 
 /// What removing a branch at a place would gain. `replay_gain` is what the second run saves of the
 /// first [0 to 1].

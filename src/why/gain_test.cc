@@ -55,10 +55,11 @@ TEST(Gains, AreNeverMoreThanThePlaceHas) {
   EXPECT_LE(gain.high, 0.4);
 }
 
-TEST(Skid, InlinedCodeWithoutSamplesHasTheTimeOfItsModel) {
-  EXPECT_DOUBLE_EQ(allow_for_skid(49, 100, 1.5), 150);
-  EXPECT_DOUBLE_EQ(allow_for_skid(51, 100, 1.5), 51);
-  EXPECT_DOUBLE_EQ(allow_for_skid(0, 0, 1.5), 0);
+TEST(Skid, InlinedCodeHasWhatWholeFunctionsLeaveOfItsModel) {
+  EXPECT_DOUBLE_EQ(allow_for_skid(10, 100, 0), 100);
+  EXPECT_DOUBLE_EQ(allow_for_skid(10, 100, 30), 70);
+  EXPECT_DOUBLE_EQ(allow_for_skid(10, 100, 500), 10);  // the model may be all wrong
+  EXPECT_DOUBLE_EQ(allow_for_skid(150, 100, 0), 150);
 }
 
 }  // namespace

@@ -158,14 +158,14 @@ std::vector<Place> RepairFinder::make_places(const PlaceGroups& groups) const {
   return places;
 }
 
-double cycles_of(const Place& place, CostBranch branch) {
-  const CostNode* const node = place.tree.find(branch);
+double cycles_of(const CostTree& tree, CostBranch branch) {
+  const CostNode* const node = tree.find(branch);
   return node != nullptr && node->cycles ? node->cycles->value : 0;
 }
 
 double most_of(const std::vector<Place>& places, CostBranch branch) {
   double most = 0;
-  for (const Place& place : places) most = std::max(most, cycles_of(place, branch));
+  for (const Place& place : places) most = std::max(most, cycles_of(place.tree, branch));
   return most;
 }
 
@@ -448,9 +448,8 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
                     runs_->cycles_per_ns;
     time.whole = why_.measured->measured.value;
     if (place.is_inlined) {
-      const double user = time.whole - why_.measured->kernel.value;
       time.measured->value =
-          allow_for_skid(time.measured->value, time.modelled, user / why_.measured->modelled.value);
+          allow_for_skid(time.measured->value, time.modelled, why_.measured->fit.excess);
     }
     for (const TriedChange& tried : why_.tried) {
       if (tried.saves()) time.measured->value -= find_saved(place, tried);
@@ -486,17 +485,6 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
   if (gains.empty()) return std::nullopt;
   const auto& [branch, most] =
       *std::ranges::max_element(gains, {}, [](const auto& one) { return one.second.expected; });
-  // Each hides the other where both save about as much: then it is the one that has more by itself.
-  for (const auto& [other, gain] : gains) {
-    const CostNode* const rival = tree.find(other);
-    const CostNode* const found = tree.find(branch);
-    const bool has_both = rival != nullptr && found != nullptr && rival->cycles && found->cycles;
-    const bool is_wait = other != CostBranch::port_saturation;  // ports are busy in good programs
-    if (has_both && is_wait && gain.expected >= kAsMuch * most.expected &&
-        rival->cycles->value >= kByItself * found->cycles->value && !were_tried.contains(branch)) {
-      return BranchGain{rival, gain, were_tried.contains(other)};
-    }
-  }
   if (most.expected < kMuch) {
     const CostNode* const largest = find_largest_branch(tree);
     const auto found = largest == nullptr ? gains.end() : gains.find(largest->branch);
@@ -504,6 +492,17 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
     const GainForecast& of_largest = found->second;
     const bool hides = of_largest.expected < kLeastForecast && most.expected >= kLeastForecast;
     if (!hides) return BranchGain{largest, of_largest};
+  }
+  // Each hides the other where both save about as much: then it is the one that has more by itself.
+  const double own = cycles_of(tree, branch);
+  for (const auto& [other, gain] : gains) {
+    const bool is_wait = other != CostBranch::port_saturation;  // ports are busy in good programs
+    const bool is_as_much = gain.expected >= kAsMuch * most.expected;
+    const double rival = cycles_of(tree, other);
+    if (is_wait && is_as_much && rival > 0 && rival >= kByItself * own &&
+        !were_tried.contains(branch)) {
+      return BranchGain{tree.find(other), gain, were_tried.contains(other)};
+    }
   }
   return BranchGain{tree.find(branch), most, were_tried.contains(branch)};
 }

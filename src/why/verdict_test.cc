@@ -207,6 +207,15 @@ TEST_F(BranchesByGain, AreTheLargerOfTwoThatHideEachOther) {
 TEST_F(BranchesByGain, AreTheLargestWhereGainsAreSmall) {
   EXPECT_EQ(find(0.03, 0.09), of(CostBranch::load_latency));
   EXPECT_EQ(find(0.01, 0.01), of(CostBranch::load_latency));
+  // Not the misprediction either, though it has three times the cycles of the division.
+  tree_.unhalted.parts[0].parts.push_back(
+      make_branch(CostBranch::instruction_latency, "instruction latency", 100 * kMillion));
+  const auto chosen = find_branch_by_gain({make_advice(CostBranch::load_latency, 0.03),
+                                           make_advice(CostBranch::branch_misprediction, 0.07),
+                                           make_advice(CostBranch::instruction_latency, 0.08)},
+                                          tree_);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->branch, of(CostBranch::load_latency));
 }
 
 TEST_F(BranchesByGain, AreWhatALargestThatSavesNothingHidesBehind) {
