@@ -25,8 +25,8 @@
   top       `culprit top`: from the start to the first rows; CPU time of a redraw every second,
             beside what sampling alone (record -a) takes
   phase     a program that works in step with the clock, 0.3 of each millisecond in one function and
-            the rest in another, --pairs times for ten seconds: how often the share that the
-            program counts itself lies within the report's 95 % interval, and chi squared
+            the rest in another, --pairs times for ten seconds: how often the share of time that
+            the program measures itself lies within the report's 95 % interval, and chi squared
   epoch     bytes of the epochs that `unknown` left, and how long a report of them takes
 
 All at 999 Hz on every CPU. Needs root. Run it on a machine that does nothing else.
@@ -128,16 +128,19 @@ __attribute__((noinline)) void in_second(volatile double* x) {
 }
 int main(int argc, char** argv) {
   volatile double x = 1;
-  long rounds[2] = {0, 0};
   const double seconds = argc > 1 ? atof(argv[1]) : 1;
+  long spent[2] = {0, 0};  // a round of one takes longer where the machine interrupts it more often
+  struct timespec before;
+  clock_gettime(CLOCK_MONOTONIC, &before);
   while (clock() < seconds * CLOCKS_PER_SEC) {
+    const int second = before.tv_nsec % 1000000 >= 300000;
+    (second ? in_second : in_first)(&x);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    const int second = now.tv_nsec % 1000000 >= 300000;
-    (second ? in_second : in_first)(&x);
-    ++rounds[second];
+    spent[second] += (now.tv_sec - before.tv_sec) * 1000000000L + now.tv_nsec - before.tv_nsec;
+    before = now;
   }
-  printf("%.6f\n", (double)rounds[0] / (rounds[0] + rounds[1]));
+  printf("%.6f\n", (double)spent[0] / (spent[0] + spent[1]));
   return 0;
 }
 """
@@ -390,7 +393,7 @@ def measure_top(tools):
 
 
 def measure_phase(tools, loads, times):
-    print("\nin step with the clock: share counted by the program, share reported with its 95 % interval")
+    print("\nin step with the clock: share of time by the program, share reported with its 95 % interval")
     within, chi_squared = 0, 0
     for _ in range(times):
         shutil.rmtree(tools.folder / "db", ignore_errors=True)
@@ -592,6 +595,8 @@ def main():
     parser.add_argument("--works", default="", help="of cost and own: only these workloads")
     parser.add_argument("--ways", default="", help="of cost: only these set-ups, beside bare")
     arguments = parser.parse_args()
+    # A shell starts what it does not wait for with it ignored, which what we start would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.geteuid() != 0:
         sys.exit("needs root: it samples the whole system")
     load = os.getloadavg()[0]

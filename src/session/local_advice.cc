@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <functional>
+
+#include "why/repairs.h"
 
 namespace culprit {
 namespace {
@@ -47,7 +48,7 @@ void add_local_advice(const std::vector<LocalityAdvice>& pieces, WhyReport& why)
       why.advice.push_back(stand_alone(piece));
     }
   }
-  std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
+  sort_advice(why.verdict.branch, why.advice);
   if (why.advice.size() > why.options.advice_limit) why.advice.resize(why.options.advice_limit);
 }
 

@@ -133,9 +133,10 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
     return damaged("runs of blocks");
   }
   if (windows_ != nullptr) RETURN_IF_ERROR(add_beginning(number, has_model));
-  const auto add_repeats = [&](size_t site, const file::SiteCounts& row) {
-    constexpr auto kRepeats = static_cast<size_t>(file::Counter::repeats);
-    sum_.counts[site].value[kRepeats] += row.value[kRepeats];
+  const auto add_whole = [&](size_t site, const file::SiteCounts& row) {
+    for (size_t i = 0; i < file::kCounters; ++i) {
+      if (file::is_of_whole_run(i)) sum_.counts[site].value[i] += row.value[i];
+    }
   };
   const auto add = [&](size_t site, const auto& row) {
     if (!takes(site, row)) return;
@@ -148,7 +149,7 @@ Result<void> ThreadSum::add_core(uint32_t number, const file::CoreHeader& core) 
   const uint64_t counts = start + file::kCountsInCore;
   if (!visit_rows<file::SiteAccesses>(fd_, start + file::kAccessesInCore, sites, add) ||
       !(has_model ? visit_rows<file::SiteCounts>(fd_, counts, sites, add)
-                  : visit_rows<file::SiteCounts>(fd_, counts, sites, add_repeats))) {
+                  : visit_rows<file::SiteCounts>(fd_, counts, sites, add_whole))) {
     return damaged("counts of a core");
   }
   const auto add_certain = [&](size_t site, const file::CertainMisses& row) {

@@ -49,6 +49,21 @@ TEST_F(WindowsTrace, EstimatesMissesOfTheWholeRun) {
   EXPECT_GE(interval.high, kRuns / 8);
 }
 
+// By hand: one line, and once 4,096 x 8 bytes of others, which most likely are in no window.
+TEST_F(WindowsTrace, WhatMemoryHadIsCountedBetweenWindows) {
+  play_in_windows(std::string(kLoop) + R"(
+thread 0
+run 0 loop x100000 601000+0
+run 0 loop x4096 701000+8
+run 0 loop x100000 601000+0
+)",
+                  32'000);
+  const Estimate misses = total("LLC-load-misses");
+  EXPECT_EQ(misses.value, 1 + 512);
+  EXPECT_GT(misses.standard_error, 0);
+  EXPECT_LT(misses.standard_error, 0.02 * 512);
+}
+
 TEST_F(WindowsTrace, OfARunThatIsOverWithItsBeginningAllIsExact) {
   play_in_windows(kStream, 10'000'000);
   const Estimate misses = total("L1-dcache-load-misses");

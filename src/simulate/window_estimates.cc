@@ -14,6 +14,7 @@ namespace {
 
 using counting::kWindowValues;
 using counting::Window;
+using counts_file::Counter;
 
 using Values = std::array<double, kWindowValues>;
 
@@ -21,6 +22,13 @@ using Values = std::array<double, kWindowValues>;
 /// standard error: the windows do not differ by it. Found by bench/windows.py on its first three
 /// programs; the others are kept out.
 constexpr double kOfState = 0.01;
+
+constexpr auto kLoadMemory = static_cast<uint32_t>(Counter::load_memory);
+constexpr auto kStoreMemory = static_cast<uint32_t>(Counter::store_memory);
+
+bool is_of_memory(uint32_t which) {
+  return which == kLoadMemory || which == kStoreMemory;
+}
 
 /// What a damaged file makes of it has limits, too.
 uint64_t round_amount(double amount) {
@@ -55,6 +63,15 @@ class ReadableSite {
   simulate::SiteTicks ticks_{};
   simulate::ReplayTicks replays_{};
 };
+
+/// Whether the event has nothing but what memory had: all of it is counted, none estimated.
+bool is_of_memory_alone(const SimulatedEvent& event) {
+  const counts_file::Site site{};
+  ReadableSite memory(site);
+  ReadableSite rest(site);
+  for (uint32_t i = 0; i < kWindowValues; ++i) (is_of_memory(i) ? memory : rest).set(i, 1);
+  return memory.read(event) > 0 && rest.read(event) == 0;
+}
 
 /// Functions, as far as the code says where they begin: where calls go. By site: a number.
 std::vector<uint32_t> find_functions(const ProcessCounts& counts,
@@ -111,9 +128,11 @@ class WindowSums {
 
   Result<void> find_windows();
   Result<void> add_threads();
+  void add_gaps(uint32_t site, const counts_file::SiteCounts& counts);
   Result<void> add_windows();
   void choose_rows();
   void fill_rates();
+  [[nodiscard]] Values find_rates(uint32_t site) const;
   Result<void> add_residuals();
   Result<void> add_residuals_of(uint32_t number);
   void compute_variances();
@@ -135,6 +154,12 @@ class WindowSums {
   std::vector<double> in_windows_;                  // by site: weighted
   std::unordered_map<uint32_t, Values> beginning_;  // by site, of all threads
   std::unordered_map<uint32_t, Values> sums_;       // by site: weighted
+  struct FromMemory {
+    double loads = 0;  // in windows, and in gaps
+    double stores = 0;
+  };
+  std::unordered_map<uint32_t, FromMemory> from_memory_;  // by site: since the beginning
+  std::vector<bool> is_counted_;                          // by event: it is of memory alone
   std::vector<uint32_t> sites_{0};                  // by row
   std::vector<double> event_rates_;                 // by row and event: per execution
   std::map<uint32_t, Residuals> residuals_;         // by function
@@ -180,9 +205,10 @@ Result<void> WindowSums::add_threads() {
       const uint64_t at_first = std::min(thread.beginning[site], thread.executions[site]);
       rest_[site] += static_cast<double>(thread.executions[site] - at_first);
       at_first_[site] += static_cast<double>(at_first);
+      add_gaps(site, thread.counts[site]);
       if (at_first == 0) continue;
       Values& values = beginning_[site];
-      constexpr auto kFirstModelled = static_cast<size_t>(counts_file::Counter::mispredicted);
+      constexpr auto kFirstModelled = static_cast<size_t>(Counter::mispredicted);
       for (size_t i = kFirstModelled; i < counts_file::kCounters; ++i) {
         values[i] += static_cast<double>(thread.counts[site].value[i]);
       }
@@ -204,6 +230,17 @@ Result<void> WindowSums::add_threads() {
   return counts_.visit_threads([](const ThreadCounts&) {}, add);
 }
 
+/// An instruction that loads and stores has the line from its load on.
+void WindowSums::add_gaps(uint32_t site, const counts_file::SiteCounts& counts) {
+  const auto amount = [&](Counter counter) {
+    return static_cast<double>(counts.value[static_cast<size_t>(counter)]);
+  };
+  if (amount(Counter::memory_in_gaps) == 0) return;
+  FromMemory& sum = from_memory_[site];
+  const bool loads = amount(Counter::loads) > 0 || process_.sites[site].load_bytes > 0;
+  (loads ? sum.loads : sum.stores) += amount(Counter::memory_in_gaps);
+}
+
 Result<void> WindowSums::add_windows() {
   for (const OneWindow& one : windows_) {
     for (size_t i = one.first; i < one.end; ++i) {
@@ -214,7 +251,10 @@ Result<void> WindowSums::add_windows() {
         }
       }
       for (const counting::WindowValue& value : window.values) {
-        sums_[value.site][value.which] += one.weight * static_cast<double>(value.amount);
+        const auto amount = static_cast<double>(value.amount);
+        sums_[value.site][value.which] += one.weight * amount;
+        if (value.which == kLoadMemory) from_memory_[value.site].loads += amount;
+        if (value.which == kStoreMemory) from_memory_[value.site].stores += amount;
       }
     }
   }
@@ -236,22 +276,35 @@ void WindowSums::choose_rows() {
   }
 }
 
+/// What an execution since the beginning has.
+Values WindowSums::find_rates(uint32_t site) const {
+  Values rates{};
+  const bool is_met = in_windows_[site] > 0;
+  const auto& from = is_met ? sums_ : beginning_;
+  if (const auto found = from.find(site); found != from.end()) {
+    const double executions = is_met ? in_windows_[site] : at_first_[site];
+    for (uint32_t i = 0; i < kWindowValues; ++i) rates[i] = found->second[i] / executions;
+  }
+  const auto counted = from_memory_.find(site);
+  const FromMemory memory = counted == from_memory_.end() ? FromMemory() : counted->second;
+  rates[kLoadMemory] = memory.loads / rest_[site];
+  rates[kStoreMemory] = memory.stores / rest_[site];
+  return rates;
+}
+
 void WindowSums::fill_rates() {
   out_.rates_.resize(sites_.size() * kWindowValues);
   event_rates_.resize(sites_.size() * events_.size());
+  for (const SimulatedEvent& event : events_) is_counted_.push_back(is_of_memory_alone(event));
   for (size_t row = 1; row < sites_.size(); ++row) {
     const uint32_t site = sites_[row];
-    const bool is_met = in_windows_[site] > 0;
-    const auto& from = is_met ? sums_ : beginning_;
-    const auto found = from.find(site);
-    if (found == from.end()) continue;
-    const double executions = is_met ? in_windows_[site] : at_first_[site];
+    const Values rates = find_rates(site);
     ReadableSite readable(process_.sites[site]);
     // Whole numbers are read: they are made large.
     constexpr double kLarge = uint64_t{1} << 32;
     for (uint32_t i = 0; i < kWindowValues; ++i) {
-      out_.rates_[row * kWindowValues + i] = found->second[i] / executions;
-      readable.set(i, kLarge * found->second[i] / executions);
+      out_.rates_[row * kWindowValues + i] = rates[i];
+      readable.set(i, kLarge * rates[i]);
     }
     for (size_t event = 0; event < events_.size(); ++event) {
       event_rates_[row * events_.size() + event] = readable.read(events_[event]) / kLarge;
@@ -309,7 +362,7 @@ Result<void> WindowSums::add_residuals() {
     for (size_t event = 0; event < events_.size(); ++event) {
       const double value = rest_[site] * event_rates_[row * events_.size() + event];
       residuals.value[event] += value;
-      if (in_windows_[site] == 0) residuals.unmet[event] += value;
+      if (in_windows_[site] == 0 && !is_counted_[event]) residuals.unmet[event] += value;
     }
   }
   for (uint32_t number = 0; number < windows_.size(); ++number) {
@@ -360,7 +413,9 @@ std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
   }
   const double equal = squares > 0 ? sum * sum / squares : 0;
   for (size_t event = 0; event < events; ++event) {
-    if (equal < 2) {
+    if (is_counted_[event]) {
+      variances[event] = 0;
+    } else if (equal < 2) {
       variances[event] = std::max(variances[event], std::pow(residuals.value[event], 2));
     } else {
       const double wider = student_quantile95(equal - 1) / kNormal95;
@@ -449,7 +504,7 @@ void WindowSums::add_variances_of_unseen() {
     ReadableSite readable(process_.sites[site]);
     for (uint32_t i = 0; i < kWindowValues; ++i) readable.set(i, found->second[i]);
     for (size_t event = 0; event < events; ++event) {
-      if (readable.read(events_[event]) == 0) continue;
+      if (readable.read(events_[event]) == 0 || is_counted_[event]) continue;
       if (residuals_[functions_[site]].value[event] > 0) continue;
       Unseen& of = unseen[{functions_[site], event}];
       of.rows.push_back(row);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -356,7 +355,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   forget_what_saves_nothing(why.verdict.branch, why.advice);
   add_library_advice(why.library, why);
   if (kernel != nullptr) add_kernel_advice(*kernel, why);
-  std::ranges::stable_sort(why.advice, std::greater(), &PlacedAdvice::worth);
+  sort_advice(why.verdict.branch, why.advice);
   if (!cost.is_counting && why.verdict.branch == nullptr && why.verdict.kernel == nullptr &&
       why.verdict.library == nullptr) {
     why.hottest =

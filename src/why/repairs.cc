@@ -26,6 +26,7 @@ namespace {
 
 constexpr double kLeastOfEvent = 0.005;
 constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
+constexpr double kAsMuch = 0.8;         // of the largest gain: which is larger cannot be told
 
 /// A function, instances of a template, or a line.
 struct Place {
@@ -470,7 +471,6 @@ std::vector<PlacedAdvice> find_repairs(const RepairInput& input, const WhyReport
 std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& repairs,
                                               const CostTree& tree) {
   constexpr double kMuch = 0.1;      // of the time
-  constexpr double kAsMuch = 0.8;    // of the largest gain
   constexpr double kByItself = 2.0;  // of the cycles of the branch with that gain
   std::map<CostBranch, GainForecast> gains;
   std::set<CostBranch> were_tried;
@@ -513,6 +513,15 @@ void forget_what_saves_nothing(const CostNode* named, std::vector<PlacedAdvice>&
     const bool saves_nothing = one.gain && one.gain->high < kLeastForecast;
     return one.is_of_branch() && one.tried == nullptr && saves_nothing && !is_named;
   });
+}
+
+void sort_advice(const CostNode* named, std::vector<PlacedAdvice>& advice) {
+  std::ranges::stable_sort(advice, std::greater(), &PlacedAdvice::worth);
+  const auto own = std::ranges::find_if(advice, [&](const PlacedAdvice& one) {
+    return named != nullptr && one.is_of_branch() && one.branch == named->branch;
+  });
+  if (own == advice.end() || own->worth() < kAsMuch * advice.front().worth()) return;
+  std::rotate(advice.begin(), own, own + 1);
 }
 
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree) {

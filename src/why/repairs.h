@@ -46,6 +46,10 @@ std::optional<BranchGain> find_branch_by_gain(const std::vector<PlacedAdvice>& r
 /// has `named` (nullptr: none): their cycles hide behind what then takes their place.
 void forget_what_saves_nothing(const CostNode* named, std::vector<PlacedAdvice>& repairs);
 
+/// In the order of gains; where others save about as much as the verdict's largest, it is first.
+/// `named`: the verdict's branch; nullptr: it has none
+void sort_advice(const CostNode* named, std::vector<PlacedAdvice>& advice);
+
 /// Counts of whole runs have no places: advice names their labels.
 std::vector<PlacedAdvice> advise_on_counts(const CostTree& tree);
 

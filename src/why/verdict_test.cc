@@ -232,6 +232,21 @@ TEST_F(BranchesByGain, AddUpWhatPlacesSave) {
   EXPECT_FALSE(find_branch_by_gain({PlacedAdvice()}, tree_));
 }
 
+// Of 50 and 40 % who saves more cannot be told; of 50 and 39 % it can.
+TEST_F(BranchesByGain, AdviseOnTheVerdictFirst) {
+  const auto first_of = [&](double of_verdict, const CostNode* named) {
+    std::vector<PlacedAdvice> advice{make_advice(CostBranch::branch_misprediction, 0.1),
+                                     make_advice(CostBranch::load_latency, of_verdict),
+                                     make_advice(CostBranch::branch_misprediction, 0.5)};
+    sort_advice(named, advice);
+    EXPECT_EQ(advice.back().worth(), 0.1);
+    return advice.front().branch;
+  };
+  EXPECT_EQ(first_of(0.41, of(CostBranch::load_latency)), CostBranch::load_latency);
+  EXPECT_EQ(first_of(0.39, of(CostBranch::load_latency)), CostBranch::branch_misprediction);
+  EXPECT_EQ(first_of(0.41, nullptr), CostBranch::branch_misprediction);
+}
+
 // 0.9 % at the upper end is nothing, 2.2 % is not, and a verdict keeps its advice.
 TEST_F(BranchesByGain, AreNotAdvisedOnWhereTheySaveNothing) {
   const auto left = [&](const CostNode* named) {

@@ -71,10 +71,9 @@ void Counting::write_window(CountedThread& thread) {
   sites.erase(std::unique(sites.begin(), sites.end()), sites.end());
   for (const uint32_t site : sites) {
     auto& counts = part.counts[site].value;
-    uint64_t& repeats = counts[static_cast<size_t>(counts_file::Counter::repeats)];
-    const uint64_t exact = std::exchange(repeats, 0);
-    take_values(counts, 0, site, window);
-    repeats = exact;
+    for (uint32_t i = 0; i < counts_file::kCounters; ++i) {
+      if (!counts_file::is_of_whole_run(i)) take_value(counts[i], i, site, window);
+    }
     if (!model_.cycles) continue;
     take_values(part.ticks[site].stalls.ticks, kStallsInWindow, site, window);
     for (uint32_t i = 0; i < std::size(simulate::kBusyValues); ++i) {

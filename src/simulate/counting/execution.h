@@ -269,7 +269,12 @@ template <Model kModel>
   thread.memory->instruction = thread.writer->site(access.instruction).address;
   const simulate::PackedOutcome outcome = simulate::access_unusual<kModel.locality>(
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
-  if constexpr (kModel.warms) return;
+  if constexpr (kModel.warms) {
+    if (simulate::Outcome(outcome).source == simulate::DataSource::memory) {
+      ++count(thread, access.place.site, Counter::memory_in_gaps);
+    }
+    return;
+  }
   const simulate::PackedOutcome timed =
       access.is_written_whole ? simulate::PackedOutcome(simulate::without_reading(outcome))
                               : outcome;
