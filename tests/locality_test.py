@@ -307,6 +307,11 @@ class Lines(CulpritTest):
         self.assertEqual({len(rows[0].split(","))}, {len(row.split(",")) for row in rows[1:4]})
         wrong = self.culprit("locality", "kernel_colunms", path, status=1).stderr
         self.assertIn("did you mean kernel_columns", wrong)
+        line = line_of("by columns")
+        text = self.culprit("locality", f"lines.c:{line - 1}-{line + 1}", path).stdout
+        self.assertIn(f"lines.c:{line}", text)
+        wrong = self.culprit("locality", f"lines.c:{line + 1}-{line - 1}", path, status=1).stderr
+        self.assertIn("no code", wrong)
         wrong = self.culprit("locality", "nowhere.c:5", path, status=1).stderr
         self.assertIn("nowhere.c", wrong)
         self.culprit("locality", "--by", "words", path, status=2)

@@ -20,7 +20,29 @@ std::optional<Estimate> add_up(const Template& cpu, const RowAmounts& amounts,
   return sum;
 }
 
+bool is_made_of(const CostNode& node, const std::string& event) {
+  const bool is_it = node.row != nullptr && node.row->event == event && node.in_sum;
+  return is_it || std::ranges::any_of(node.parts, [&](const CostNode& part) {
+           return is_made_of(part, event);
+         });
+}
+
 }  // namespace
+
+const RuleResult* find_broken_rule(const std::vector<RuleResult>& rules, const CostNode& node) {
+  const RuleResult* found = nullptr;
+  for (const RuleResult& result : rules) {
+    const auto is_of_node = [&](const ConsistencyRule::Term& term) {
+      return is_made_of(node, term.event);
+    };
+    if (!result.is_broken || (found != nullptr && result.difference <= found->difference)) continue;
+    if (std::ranges::any_of(result.rule->left, is_of_node) ||
+        std::ranges::any_of(result.rule->right, is_of_node)) {
+      found = &result;
+    }
+  }
+  return found;
+}
 
 std::vector<RuleResult> check_rules(const Template& cpu, const RowAmounts& amounts) {
   std::vector<RuleResult> results;

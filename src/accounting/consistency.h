@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "accounting/cost_tree.h"
 #include "accounting/event_match.h"
 
 namespace culprit {
@@ -21,5 +22,9 @@ struct RuleResult {
 /// The rules all of whose events were measured. A rule is broken if its sides differ by more
 /// than its tolerance and two standard errors of the difference.
 std::vector<RuleResult> check_rules(const Template& cpu, const RowAmounts& amounts);
+
+/// The broken rule that differs most of those about an event that the node's cycles are made of;
+/// nullptr: there is none.
+const RuleResult* find_broken_rule(const std::vector<RuleResult>& rules, const CostNode& node);
 
 }  // namespace culprit

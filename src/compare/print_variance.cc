@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <span>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -49,6 +50,16 @@ const Cells kCells[] = {
                     const RowVariance& r) { return fmt::format("{:.0f} %", 100 * r.explains); }},
 };
 
+bool really_varies(const RowVariance& row) {
+  return !(row.excess > 0) || row.excess > kReallyVaries;  // 0: it was not sampled
+}
+
+/// Of a total that varies by chance alone there is nothing to explain.
+std::span<const Cells> shown_cells(const RunVariance& variance) {
+  const std::span<const Cells> all(kCells);
+  return really_varies(variance.total) ? all : all.first(all.size() - 1);
+}
+
 /// The rows that really vary in the two runs that differ most, and why.
 std::string print_extremes(const PrintedComparison& what, const Difference& extremes,
                            const TextStyle& style) {
@@ -81,13 +92,14 @@ std::string print_text(const PrintedComparison& what, const RunVariance& varianc
            style.width, 2) +
       "\n" + describe_measure(what.rows.measure) + "\n\n";
   std::vector<TextColumn> columns;
-  for (const Cells& cells : kCells) columns.push_back({cells.heading, true, nullptr, 2, {}});
+  const std::span<const Cells> cells = shown_cells(variance);
+  for (const Cells& one : cells) columns.push_back({one.heading, true, nullptr, 2, {}});
   columns.front().gap = 0;
   const size_t first = columns.size();
   for (TextColumn& column : name_columns(what.by)) columns.push_back(std::move(column));
   const auto add = [&](const RowVariance& row) {
     for (size_t i = 0; i < first; ++i) {
-      columns[i].cells.push_back(kCells[i].cell(what.rows.measure, row));
+      columns[i].cells.push_back(cells[i].cell(what.rows.measure, row));
     }
     add_names(columns, first, row.key);
   };
@@ -100,8 +112,11 @@ std::string print_text(const PrintedComparison& what, const RunVariance& varianc
   add(variance.total);
   text += print_table(columns, style.width) + "\n";
   text += wrap(fmt::format("x chance: observed variance over that of sampling; above {:.0f} a row "
-                           "really varies   explains: share of the total's variance",
-                           kReallyVaries),
+                           "really varies   {}",
+                           kReallyVaries,
+                           really_varies(variance.total)
+                               ? "explains: share of the total's variance"
+                               : "the total does not, so that no row explains its variance"),
                style.width, 2) +
           "\n" + print_extremes(what, extremes, style);
   std::string ledger;

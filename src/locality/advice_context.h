@@ -52,7 +52,7 @@ class AdviceContext {
   /// comes back for its other bytes is not badly laid out, only used too late.
   [[nodiscard]] double used_in_the_end(const Use& use, size_t level) const;
 
-  /// Labels of the rows with most, a few.
+  /// Labels of the rows with most, a few, each once.
   [[nodiscard]] static std::vector<std::string> top(const std::map<uint32_t, uint64_t>& counts,
                                                     auto label);
   [[nodiscard]] std::vector<std::string> lines_of(uint32_t loop) const;
@@ -96,7 +96,9 @@ std::vector<std::string> AdviceContext::top(const std::map<uint32_t, uint64_t>& 
   for (const auto& [count, row] : order) {
     constexpr uint64_t kTenth = 10;
     if (words.size() == kMostLines || (!words.empty() && count < all / kTenth)) break;
-    words.push_back(label(row));
+    std::string word = label(row);
+    if (std::find(words.begin(), words.end(), word) == words.end())
+      words.push_back(std::move(word));
   }
   return words;
 }

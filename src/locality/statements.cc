@@ -99,9 +99,13 @@ CodeSpot Statements::describe(const Location& at) {
 CodePart::CodePart(CodeIndex& code, std::string words) : code_(code), words_(std::move(words)) {
   const size_t colon = words_.rfind(':');
   if (colon == std::string::npos || colon == 0 || words_[colon - 1] == ':') return;
-  const auto line = find_number(words_.substr(colon + 1), 10);
-  if (!line || *line == 0 || *line > UINT32_MAX) return;
-  line_ = static_cast<uint32_t>(*line);
+  const std::string lines = words_.substr(colon + 1);
+  const size_t dash = lines.find('-');
+  const auto first = find_number(lines.substr(0, dash), 10);
+  const auto last = dash == std::string::npos ? first : find_number(lines.substr(dash + 1), 10);
+  if (!first || !last || *first == 0 || *last < *first || *last > UINT32_MAX) return;
+  first_line_ = static_cast<uint32_t>(*first);
+  last_line_ = static_cast<uint32_t>(*last);
   file_ = words_.substr(0, colon);
 }
 
@@ -128,7 +132,7 @@ bool CodePart::find(const Location& at) {
   const std::string& file = facts->strings.text(line.file);
   const bool is_file = file == file_ || base_name(file) == file_ || file.ends_with("/" + file_);
   if (is_file) names_.push_back(fmt::format("{}:{}", file_, line.line));
-  return is_file && line.line == line_;
+  return is_file && first_line_ <= line.line && line.line <= last_line_;
 }
 
 Error CodePart::not_found() const {

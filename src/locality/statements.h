@@ -58,11 +58,12 @@ class Statements {
 /// A part of the code, as people name it: "quake.c:512", "smvp", a pattern.
 class CodePart {
  public:
+  /// `words`: a function, "FILE:LINE" or "FILE:FIRST-LAST".
   CodePart(CodeIndex& code, std::string words);
 
-  /// Whether the instruction is of that line, or in the function, what is inlined there included.
+  /// Whether the instruction is of those lines, or in the function, what is inlined there included.
   bool holds(const Location& at);
-  [[nodiscard]] bool is_line() const { return line_ != 0; }
+  [[nodiscard]] bool is_line() const { return first_line_ != 0; }
   [[nodiscard]] const std::string& words() const { return words_; }
   /// The error of a part that holds nothing: with the nearest name there is.
   [[nodiscard]] Error not_found() const;
@@ -73,7 +74,8 @@ class CodePart {
   CodeIndex& code_;
   std::string words_;
   std::string file_;
-  uint32_t line_ = 0;  // 0: a function
+  uint32_t first_line_ = 0;  // 0: a function
+  uint32_t last_line_ = 0;
   std::unordered_map<Location, bool> known_;
   std::vector<std::string> names_;  // seen, for the error
 };

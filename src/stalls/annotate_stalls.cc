@@ -133,7 +133,8 @@ class PlaceStalls {
     AnnotatedStall result;
     const size_t waits_for = find_chief(suspects, i - code_.blocks[block].first <= 1);
     result.waits_for = code_.instructions[waits_for].address.value;
-    add_causes(stall, find_executions_of(block, i), possible, result);
+    add_causes(stall, find_chance(here.cycles, here.samples), find_executions_of(block, i),
+               possible, result);
     return result;
   }
 
@@ -186,9 +187,9 @@ class PlaceStalls {
     return evidence_[i].executions;
   }
 
-  void add_causes(double stall, double executions, const PartBounds& possible,
+  void add_causes(double stall, double chance, double executions, const PartBounds& possible,
                   AnnotatedStall& result) const {
-    const CauseBounds bounds = bound_causes(stall, possible.most);
+    const CauseBounds bounds = bound_causes(stall, possible.most, chance);
     if (executions > 0) {
       result.cycles = stall / executions;
       result.unexplained = bounds.unexplained / executions;

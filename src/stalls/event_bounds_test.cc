@@ -138,7 +138,8 @@ TEST(EventBounds, NameTheCulprit) {
   // counts each of 1.07 M rounds has once: second TLB 16, bandwidth 107, forwarding 53,
   // misprediction 43, chains 64, ports 26. Together 317 of 1,000. Memory: of 900 samples the
   // interval ends at 960.8 (R: qgamma(0.975, 901)), and 3.67 more of lines that were on their way.
-  EXPECT_NEAR(share(summary, summary.tallied.low, StallCause::load_memory), 0.682, 0.005);
+  // The time itself is of 10,000 samples: 1.96 % of it may be chance.
+  EXPECT_NEAR(share(summary, summary.tallied.low, StallCause::load_memory), 0.682 - 0.0196, 0.005);
   EXPECT_NEAR(share(summary, summary.tallied.high, StallCause::load_memory), 0.9644, 5e-4);
   EXPECT_NEAR(share(summary, summary.tallied.high, StallCause::load_l3), 2 * 3.67e3 * 250 / 1e9,
               1e-5);

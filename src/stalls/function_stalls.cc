@@ -146,7 +146,8 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
   }
   const double stall = stalls.cycles - stalls.best.total();
   stalls.gain = std::max(0.0, -stall);
-  const CauseBounds bounds = bound_causes(stall, possible.most);
+  const CauseBounds bounds =
+      bound_causes(stall, possible.most, find_chance(stalls.cycles, stalls.samples));
   stalls.low = bounds.low;
   stalls.high = bounds.high;
   stalls.unexplained = bounds.unexplained;

@@ -5,9 +5,11 @@
 #include <numeric>
 #include <tuple>
 
+#include "stats/estimate.h"
+
 namespace culprit {
 
-CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most) {
+CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most, double chance) {
   CauseBounds bounds;
   if (!(stall > 0)) return bounds;
   double all = 0;
@@ -15,12 +17,19 @@ CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> mos
     bounds.high[cause] = std::clamp(most[cause], 0.0, stall);
     all += bounds.high[cause];
   }
+  bounds.unexplained = std::max(0.0, stall - all);
+  // Something had a part that is not among the causes, or one of them had more than it can have:
+  // all that is known of any is what it had at most.
+  if (bounds.unexplained > chance) return bounds;
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
     const double others = all - bounds.high[cause];
-    bounds.low[cause] = std::clamp(stall - others, 0.0, bounds.high[cause]);
+    bounds.low[cause] = std::clamp(stall - chance - others, 0.0, bounds.high[cause]);
   }
-  bounds.unexplained = std::max(0.0, stall - all);
   return bounds;
+}
+
+double find_chance(double cycles, uint64_t samples) {
+  return samples == 0 ? 0 : kNormal95 * cycles / std::sqrt(static_cast<double>(samples));
 }
 
 std::array<size_t, kStallCauses> order_causes(double stall, const CauseCycles& high,

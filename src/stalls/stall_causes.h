@@ -4,7 +4,8 @@
 //
 // Guilty until ruled out: a cause has all of a stall, unless something says that it cannot have
 // that much (its upper bound); and no more than what no other cause can have had is certain (its
-// lower bound). What all of them together cannot have had is unexplained.
+// lower bound). What all of them together cannot have had is unexplained; then the list is not
+// whole, or a bound is too low, and nothing is certain of any.
 //
 //     stall 100 cycles, bounds: memory 80, translation 50
 //       memory       50 to 80     translation can have had 50 of them at most
@@ -78,11 +79,16 @@ struct CauseBounds {
   double unexplained = 0;
 };
 
-/// Units:  stall, most [cycles] -> [cycles]
-/// Shape:  `most`: by cause, 0 where it is ruled out, infinity where nothing is known of it
+/// Units:  stall, most, chance [cycles] -> [cycles]
+/// Shape:  `most`: by cause, 0 where it is ruled out, infinity where nothing is known of it;
+///         `chance`: how far off the stall may be, as it was sampled
 /// Errors: lower bounds hold if nothing that is not in the list had a part: another thread on the
 ///         core, time that a hypervisor took, what an interrupt left behind
-CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most);
+CauseBounds bound_causes(double stall, std::span<const double, kStallCauses> most,
+                         double chance = 0);
+
+/// How far off sampled cycles may be: half of the interval of 95 %. 0 where they were counted.
+double find_chance(double cycles, uint64_t samples);
 
 /// The causes, likeliest first: by the upper bound; where bounds are alike, because the stall
 /// itself is all that bounds them, by what each is said to have taken.

@@ -351,7 +351,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
       find_verdict(cpu, {why.tree, why.measured, kernel, find_branch_by_gain(why.advice, why.tree),
                          why.waiting && !why.waiting->is_part ? &*why.waiting : nullptr,
                          !describe_others(profile).empty(),
-                         why.library.empty() ? nullptr : &why.library.front(), cut});
+                         why.library.empty() ? nullptr : &why.library.front(), cut, &why.rules});
   forget_what_saves_nothing(why.verdict.branch, why.advice);
   add_library_advice(why.library, why);
   if (kernel != nullptr) add_kernel_advice(*kernel, why);

@@ -81,7 +81,8 @@ std::string describe_fit(const MeasuredCycles& measured) {
       percent(fit.missing, measured.measured.value), percent(fit.excess, measured.measured.value));
 }
 
-Verdict of_hardware(const CostTree& tree, const CostNode& first) {
+Verdict of_hardware(const VerdictInput& input, const CostNode& first) {
+  const CostTree& tree = input.tree;
   const std::optional<double> samples = count_samples(tree.unhalted);
   if (samples && *samples < static_cast<double>(kLeastSamples)) {
     return {Certainty::none, &first, nullptr, describe_few(*samples)};
@@ -89,6 +90,13 @@ Verdict of_hardware(const CostTree& tree, const CostNode& first) {
   if (tree.unexplained && tree.unexplained->value > first.cycles->value) {
     return {Certainty::none, &first, nullptr,
             "more stalled cycles are in no branch than in any one"};
+  }
+  const RuleResult* const broken =
+      input.rules == nullptr ? nullptr : find_broken_rule(*input.rules, first);
+  if (broken != nullptr) {
+    return {Certainty::candidate, &first, nullptr,
+            fmt::format("its events contradict each other: {} are {:.0f} % apart",
+                        printable(broken->rule->name), 100 * broken->difference)};
   }
   return {Certainty::firm, &first, nullptr, ""};
 }
@@ -285,14 +293,27 @@ const CostNode* find_any_largest(const CostTree& tree) {
   return largest;
 }
 
+/// Whether it is known of any branch what it costs, but of ports, which any cycles tell.
+bool knows_any_cost(const CostTree& tree) {
+  return std::ranges::any_of(tree.unhalted.parts, [](const CostNode& level) {
+    return std::ranges::any_of(level.parts, [](const CostNode& branch) {
+      return branch.kind == NodeKind::branch && branch.cycles &&
+             branch.branch != CostBranch::port_saturation;
+    });
+  });
+}
+
 Verdict of_nothing_large(const Template& cpu, const VerdictInput& input) {
   const CostNode* const largest = find_any_largest(input.tree);
-  if (largest == nullptr) {
+  const bool has_cycles = input.tree.unhalted.cycles.has_value();
+  if (largest == nullptr || !has_cycles || !knows_any_cost(input.tree)) {
     const bool is_time = !cpu.is_simulated && cpu.name.empty();
     return {Certainty::none, nullptr, nullptr,
-            is_time ? "samples of time alone do not tell what user code waits for"
-            : !input.tree.unhalted.cycles ? "no cycles were counted"
-                                          : "no branch has a tenth of the cycles"};
+            is_time       ? "samples of time alone do not tell what user code waits for"
+            : !has_cycles ? "no cycles were counted"
+            : knows_any_cost(input.tree)
+                ? "no branch has a tenth of the cycles"
+                : "of what this template asks for no event was recorded that tells a cost"};
   }
   const double share = 100 * share_of(*largest, input);
   if (largest->branch == CostBranch::port_saturation) {
@@ -332,7 +353,7 @@ Verdict choose_verdict(const Template& cpu, const VerdictInput& input) {
   const bool is_cut = input.cut != nullptr && cpu.is_simulated && input.measured;
   if (is_cut) return of_cut_run(input, first);
   if (first == nullptr) return of_nothing_large(cpu, input);
-  if (!cpu.is_simulated) return of_hardware(input.tree, *first);
+  if (!cpu.is_simulated) return of_hardware(input, *first);
   if (!input.measured) {
     return {Certainty::candidate, first, nullptr,
             "no time was measured beside the model: its fit is not known"};

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "accounting/consistency.h"
 #include "accounting/cost_tree.h"
 #include "report/measured_cycles.h"
 #include "templates/template.h"
@@ -46,6 +47,7 @@ struct VerdictInput {
   bool others_ran = false;  // while it was timed others had so much of the CPUs as to slow it
   const LibraryPart* library = nullptr;  // the largest of the same part; null: none
   const std::string* cut = nullptr;      // what ended the simulated run too early; null: nothing
+  const std::vector<RuleResult>* rules = nullptr;  // what events say of each other; null: nothing
 };
 
 struct Verdict {

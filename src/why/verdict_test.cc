@@ -67,6 +67,49 @@ TEST_F(Verdicts, AreFirmWhereTheModelFits) {
   EXPECT_EQ(verdict.reason, "");
 }
 
+// Load latency is made of an event that a broken rule names, misprediction is not.
+TEST_F(Verdicts, OfEventsThatContradictEachOtherAreCandidates) {
+  cpu_.is_simulated = false;
+  measured_.reset();
+  TemplateRow row;
+  row.event = "MISSES";
+  CostNode misses;
+  misses.row = &row;
+  std::vector<CostNode>& branches = tree_.unhalted.parts[0].parts;
+  branches[0].parts.push_back(misses);
+  ConsistencyRule rule;
+  rule.name = "misses and lines";
+  rule.left = {{"LINES"}};
+  rule.right = {{"MISSES"}};
+  const std::vector<RuleResult> broken{{&rule, {900, 0}, {261, 0}, 0.71, true}};
+  VerdictInput input{tree_, measured_, kernel_};
+  input.rules = &broken;
+  const Verdict verdict = find_verdict(cpu_, input);
+  EXPECT_EQ(verdict.certainty, Certainty::candidate);
+  EXPECT_EQ(verdict.branch->branch, CostBranch::load_latency);
+  EXPECT_NE(verdict.reason.find("misses and lines are 71 % apart"), std::string::npos);
+
+  branches[1].cycles->value = 600 * kMillion;
+  EXPECT_EQ(find_verdict(cpu_, input).certainty, Certainty::firm);
+}
+
+// Cycles were counted, and none of the events that a template asks for.
+TEST_F(Verdicts, OfEventsThatWereNotRecordedAreNone) {
+  cpu_.is_simulated = false;
+  cpu_.name = "some-cpu";
+  measured_.reset();
+  for (CostNode& branch : tree_.unhalted.parts[0].parts) {
+    branch.cycles.reset();
+    branch.state = NodeState::not_recorded;
+  }
+  tree_.unhalted.parts[1].parts[0].cycles->value = 0;
+  const Verdict verdict = find();
+  EXPECT_EQ(verdict.certainty, Certainty::none);
+  EXPECT_NE(verdict.reason.find("no event was recorded"), std::string::npos) << verdict.reason;
+  tree_.unhalted.cycles.reset();
+  EXPECT_EQ(find().reason, "no cycles were counted");
+}
+
 TEST_F(Verdicts, OfAModelAloneAreCandidates) {
   measured_.reset();
   EXPECT_EQ(find().certainty, Certainty::candidate);

@@ -222,17 +222,15 @@ class WhyText {
                        least == most ? least : least + "-" + most);
   }
 
-  static std::string describe_gain(const PlacedAdvice& one) {
+  [[nodiscard]] std::string describe_gain(const PlacedAdvice& one) const {
     if (!one.gain) return "";
-    if (one.tried != nullptr) {
-      return fmt::format(
-          "Measured: {:.0f} % less time ({:.0f} to {:.0f} %), {}, in {} pairs of "
-          "runs. ",
-          100 * one.gain->expected, 100 * one.gain->low, 100 * one.gain->high,
-          one.tried->kind->change, one.tried->pairs);
-    }
-    return fmt::format("Expected: {:.0f} % less time ({:.0f} to {:.0f} %). ",
-                       100 * one.gain->expected, 100 * one.gain->low, 100 * one.gain->high);
+    const std::string gain =
+        fmt::format("{:.0f} % less {} ({:.0f} to {:.0f} %)", 100 * one.gain->expected,
+                    why_.part.empty() ? "time" : "of this part's time", 100 * one.gain->low,
+                    100 * one.gain->high);
+    if (one.tried == nullptr) return fmt::format("Expected: {}. ", gain);
+    return fmt::format("Measured: {}, {}, in {} pairs of runs. ", gain, one.tried->kind->change,
+                       one.tried->pairs);
   }
 
   /// "Called by pack pack.c:42 (90 % of the calls), main pack.c:60 (10 %). "

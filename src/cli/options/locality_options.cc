@@ -15,11 +15,12 @@ constexpr Word<CacheLevel> kCacheLevels[] = {{"l1", CacheLevel::l1d},
                                              {"l3", CacheLevel::l3},
                                              {"l1i", CacheLevel::l1i}};
 
-/// "quake.c:512".
+/// "quake.c:512", "quake.c:57-63".
 bool is_file_and_line(const std::string& word) {
   const size_t colon = word.rfind(':');
-  return colon != std::string::npos && colon > 0 && word[colon - 1] != ':' &&
-         find_number(word.substr(colon + 1), 10).has_value();
+  if (colon == std::string::npos || colon == 0 || word[colon - 1] == ':') return false;
+  const std::string lines = word.substr(colon + 1);
+  return find_number(lines.substr(0, lines.find('-')), 10).has_value();
 }
 
 /// One word alone is a part, unless it looks like a file.
@@ -62,8 +63,8 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
       "locality", "what became of the cache lines that each statement brought in");
   const auto words =
       add_words(app, "PART",
-                "a function (a name or a pattern) or FILE:LINE: with who reuses and who evicts its "
-                "lines");
+                "a function (a name or a pattern), FILE:LINE or FILE:FIRST-LAST: with who reuses and "
+                "who evicts its lines");
   std::string* const file = &command->file;
   CLI::Option* input =
       app->add_option("-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
