@@ -171,6 +171,7 @@ class Stalls(CulpritTest):
                             json.loads((SOURCE / "schema/annotate.schema.json").read_text()))
         place = value["places"][0]
         self.assertEqual([3000000], [loop["rounds"] for loop in place["loops"]])
+        self.assertEqual({"high"}, {edge["confidence"] for edge in place["edges"]})
         stalls = [one["stall"] for block in place["blocks"] for one in block["instructions"]
                   if "stall" in one]
         self.assertTrue(stalls)

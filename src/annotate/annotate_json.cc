@@ -56,7 +56,10 @@ void add_flow(const AnnotatedPlace& place, Json& object) {
     Json one = {{"from", edge.from ? Json(json_address(*edge.from)) : Json()},
                 {"to", edge.to ? Json(json_address(*edge.to)) : Json()},
                 {"assumed", edge.is_assumed}};
-    if (edge.runs) one["runs"] = *edge.runs;
+    if (edge.runs) {
+      one["runs"] = *edge.runs;
+      one["confidence"] = edge.confidence;
+    }
     edges.push_back(std::move(one));
   }
   object["edges"] = std::move(edges);

@@ -65,6 +65,7 @@ struct AnnotatedEdge {
   std::optional<uint64_t> from, to;  // link addresses of the blocks
   bool is_assumed = false;           // nothing in the code says so
   std::optional<double> runs = {};
+  std::string confidence = {};  // in the runs: "low", "medium", "high"
 };
 
 struct AnnotatedLoop {

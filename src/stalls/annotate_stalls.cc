@@ -76,8 +76,11 @@ class PlaceStalls {
       if (edge.from < graph_.blocks) made.from = code_.blocks[edge.from].begin.value;
       if (edge.to < graph_.blocks) made.to = code_.blocks[edge.to].begin.value;
       made.is_assumed = edge.kind == FlowEdgeKind::assumed;
-      if (flow_.edges[i]) made.runs = flow_.edges[i]->runs.value;
-      place.edges.push_back(made);
+      if (flow_.edges[i]) {
+        made.runs = flow_.edges[i]->runs.value;
+        made.confidence = word_of(flow_.edges[i]->confidence);
+      }
+      place.edges.push_back(std::move(made));
     }
     for (const FlowLoop& loop : flow_.function->loops.loops) {
       const CodeIndex::Range range = flow_.function->range_of(loop);

@@ -62,7 +62,7 @@ constexpr CapRule kCaps[] = {
     {"LLC-load-misses", StallCause::bandwidth, Largest::kLine},
     {"LLC-store-misses", StallCause::bandwidth, Largest::kLine},
     // Lines that prefetchers bring are no misses, but take their time on the way.
-    {"sim:bandwidth-cycles", StallCause::bandwidth, 1 + Largest::kModelError},
+    {"sim:bandwidth-cycles", StallCause::bandwidth, Largest::kLineToModelled},
     // What the model has of these is in the best case; this is by how much it may err.
     {"sim:divider-cycles", StallCause::divider, Largest::kModelError},
     {"sim:port-cycles", StallCause::port, Largest::kModelError},

@@ -25,6 +25,8 @@ struct LargestCosts {
   static constexpr double kRedirect = 40;  // of a mispredicted branch, beside its operands
   static constexpr double kCodeL2 = 60;
   static constexpr double kLine = 100;  // to move a line at the bandwidth that one core has
+  /// Where a model's bandwidth is the limit, it moves a line in some ten cycles.
+  static constexpr double kLineToModelled = kLine / 10;
   static constexpr double kAtomic = 100;
   static constexpr double kMicrocode = 200;
   static constexpr double kDivision = 100;
