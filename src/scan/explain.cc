@@ -179,8 +179,11 @@ std::string print_explanation_json(const Explanation& explanation) {
   };
   Json causes = Json::array();
   for (const Cause& one : explanation.causes) {
-    causes.push_back(
-        {{"name", one.name}, {"text", one.text}, {"place", one.place}, {"weight", one.weight}});
+    causes.push_back({{"name", one.name},
+                      {"text", one.text},
+                      {"place", one.place},
+                      {"weight", one.weight},
+                      {"unit", unit_of(one)}});
   }
   Json events = Json::array();
   for (const EventDifference& one : explanation.events) {
