@@ -2,6 +2,7 @@
 
 #include "scan/costs.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -197,6 +198,20 @@ TEST(Quantities, KnowEventsParametersAndPresets) {
             "cpi needs what this scan did not count: 'sim:cycles / instructions': 'sim:cycles' is "
             "not a name that is known here\n"
             "machine = \"host\" in the setup file's [scan] models caches and cycles, too");
+}
+
+TEST(Quantities, EventsOfForecastsAreNotListed) {
+  MadeScan scan({100, 300});
+  scan.add(0x10, {500, 1500});
+  Profile& profile = scan.profile();
+  profile.events[1].name = profile.strings.intern("sim:without-l2");
+  const std::vector<Cell> cells = find_cells(profile);
+  const std::vector<Preset> presets;
+  const Quantities quantities(profile, cells, presets);
+  const std::vector<std::string>& names = quantities.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "instructions"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "sim:without-l2"), 0);
+  EXPECT_TRUE(quantities.parse("sim:without-l2"));
 }
 
 TEST(Cells, AreTheLatestMeasurementOfEachName) {
