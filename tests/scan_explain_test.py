@@ -8,8 +8,9 @@ import jsonschema
 
 from harness import SOURCE, CulpritTest
 
-EXPLAIN = jsonschema.Draft7Validator(
-    json.loads((SOURCE / "schema/scan_explain.schema.json").read_text()))
+EXPLAIN, CURVES = (jsonschema.Draft7Validator(
+    json.loads((SOURCE / f"schema/{name}.schema.json").read_text()))
+    for name in ("scan_explain", "scan_curves"))
 
 PLANTED = (SOURCE / "tests/programs/scan_planted.cc").read_text().replace(
     "culprit_kernel.h", str(SOURCE / "examples/scan/culprit_kernel.h"))
@@ -116,6 +117,46 @@ DIM = 1
 
     def test_other_causes(self):
         self.check_causes({name: pair for name, pair in PAIRS.items() if pair[3] not in IN_LOOPS})
+
+    def test_waiting_is_a_cause_where_cycles_are_modelled(self):
+        """examples/scan/vecadd_last.cc on Zen 4, at the spike: by g++-12 -O2 two elements of size 4 are
+        loaded at once, one of which was just stored alone. No store forwards both. (An example of
+        papers/parametric-evaluation.) Takes some seconds: 8 cells."""
+        self.need("g++-12")
+        (self.folder / "scan.toml").write_text(f"""[scan]
+program = "{SOURCE}/examples/scan/vecadd_last.cc"
+build = "{{cc}} {{flags}} -g -I{SOURCE}/examples/scan -DDIM={{DIM}} {{program}} -o {{out}}"
+run = "{{out}} {{runs}}"
+machine = "zen4"
+accept = ["forwarding"]
+DIM = "2..5"
+[setup]
+O2 = {{ cc = "g++-12", flags = "-O2" }}
+O3 = {{ cc = "g++-12", flags = "-O3" }}
+""")
+        self.culprit("scan", "run", "-q")
+        here = json.loads(self.culprit("scan", "explain", "vecadd_last O2 4", "vecadd_last O3 4",
+                                       "--format", "json").stdout)
+        EXPLAIN.validate(here)
+        event = {one["name"]: one for one in here["events"]}
+        waits = event["sim:forward-refused-cycles"]
+        cause = here["causes"][0]
+        self.assertEqual((cause["name"], cause["unit"]), ("forwarding", "cycles"))
+        self.assertAlmostEqual(cause["weight"], waits["a"] - waits["b"])
+        self.assertGreater(cause["weight"], 10)  # a store must be written before it can be loaded
+        self.assertRegex(cause["place"], r"^vecadd_last\.cc:14$")  # the addition
+        curves = json.loads(self.culprit("scan", "explain", "O2", "O3", "--over", "DIM",
+                                         "--format", "json").stdout)
+        CURVES.validate(curves)
+        self.assertEqual([(one["setup"], one["x"], one["cause"]["name"])
+                          for one in curves["spikes"]], [("O2", "4", "forwarding")])
+        why = {of: json.loads(self.culprit("scan", "diff", "O2", "O3", "--of", of, "--format",
+                                           "json").stdout)["changes"]
+               for of in ("cycles", "instructions")}
+        causes = {of: [one["cause"] for one in all if one["cell"].endswith(" 4")]
+                  for of, all in why.items()}
+        self.assertEqual(causes["cycles"], ["forwarding at vecadd_last.cc:14"])
+        self.assertNotIn("forwarding", causes["instructions"][0])
 
     def test_no_causes(self):
         self.scan({"base": "-DSCALE -O2"} |

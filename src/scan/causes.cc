@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
-#include <set>
 
 #include "base/names.h"
 #include "base/text.h"
+#include "scan/cycle_causes.h"
 #include "scan/print_answer.h"
 #include "scan/register_use.h"
+#include "scan/sides.h"
 
 namespace culprit::scan {
 namespace {
@@ -35,90 +35,6 @@ constexpr double kOperationWeight = 4;
 /// A check loads what it compares, and may have stored it before: a stack protector's word is
 /// loaded, stored, and both are loaded again.
 constexpr double kCheckAccesses = 4;
-
-/// The costs of both cells by event name, and by line.
-class Sides {
- public:
-  Sides(const Profile& profile, const Side& a, const Side& b)
-      : profile_(profile), costs_{a.costs, b.costs}, lines_{a.lines, b.lines} {}
-
-  [[nodiscard]] double a(std::string_view event) const { return value(0, event); }
-  [[nodiscard]] double b(std::string_view event) const { return value(1, event); }
-  /// How much more A has.
-  [[nodiscard]] double excess(std::string_view event) const { return a(event) - b(event); }
-  [[nodiscard]] bool has(std::string_view event) const {
-    return find_event(profile_, event) != SIZE_MAX;
-  }
-
-  /// The line where an event differs most; "" if there is none.
-  [[nodiscard]] std::string worst_line(std::string_view event) const {
-    const size_t index = find_event(profile_, event);
-    if (index == SIZE_MAX) return "";
-    std::map<std::string, double> differences;
-    for (int side = 0; side < 2; ++side) {
-      for (const PlaceRow& row : lines_[side]->rows) {
-        differences[row.name] += (side == 0 ? 1 : -1) * row.per_iteration[index].value;
-      }
-    }
-    std::string worst;
-    double most = kNothing;
-    for (const auto& [line, difference] : differences) {
-      if (std::abs(difference) <= most) continue;
-      most = std::abs(difference);
-      worst = line;
-    }
-    return worst;
-  }
-
-  /// How often branches that close loops were executed. One that is never taken goes to code for
-  /// errors, which compilers put before a function as well as behind it.
-  [[nodiscard]] double loop_rounds(int side) const {
-    const size_t loops = find_event(profile_, "loop-branches");
-    const size_t taken = find_event(profile_, "branches-taken");
-    if (loops == SIZE_MAX) return value(side, "branches");
-    double sum = 0;
-    for (const PlaceCost& place : costs_[side]->places) {
-      if (place.behaviour == Behaviour::once) continue;
-      const bool is_taken = taken == SIZE_MAX || place.per_iteration[taken].value > 0;
-      if (is_taken) sum += place.per_iteration[loops].value;
-    }
-    return sum;
-  }
-
-  /// Functions that one side executes each iteration and the other does not.
-  [[nodiscard]] std::vector<std::string> only_in(int side) const {
-    std::set<std::string> others;
-    for (const PlaceRow& row : lines_[1 - side]->rows) others.insert(row.function);
-    std::vector<std::string> names;
-    for (const PlaceRow& row : lines_[side]->rows) {
-      if (others.contains(row.function)) continue;
-      if (std::find(names.begin(), names.end(), row.function) == names.end()) {
-        names.push_back(row.function);
-      }
-    }
-    return names;
-  }
-  [[nodiscard]] double instructions_of(int side, const std::vector<std::string>& functions) const {
-    const size_t instructions = find_event(profile_, "instructions");
-    double sum = 0;
-    for (const PlaceRow& row : lines_[side]->rows) {
-      if (std::find(functions.begin(), functions.end(), row.function) != functions.end()) {
-        sum += row.per_iteration[instructions].value;
-      }
-    }
-    return sum;
-  }
-
- private:
-  [[nodiscard]] double value(int side, std::string_view event) const {
-    const size_t index = find_event(profile_, event);
-    return index == SIZE_MAX ? 0 : costs_[side]->totals[index].value;
-  }
-
-  const Profile& profile_;
-  const CellCosts* costs_[2];
-  const PlaceTable* lines_[2];
-};
 
 std::string count(double value) {
   return format_cost({value, 0});
@@ -164,6 +80,7 @@ class CauseFinder {
     find_kinds();
     std::stable_sort(causes_.begin(), causes_.end(),
                      [](const Cause& x, const Cause& y) { return x.weight > y.weight; });
+    add_cycle_causes(sides_, causes_);
     return std::move(causes_);
   }
 
@@ -176,8 +93,8 @@ class CauseFinder {
 
   void add(const char* name, double weight, const char* event, std::string text) {
     // Wider vectors do as much of it by fewer instructions.
-    std::string place = sides_.worst_line(event);
-    if (place.empty()) place = sides_.worst_line("instructions");
+    std::string place = sides_.worst_line({event});
+    if (place.empty()) place = sides_.worst_line({"instructions"});
     causes_.push_back({name, std::move(text), std::move(place), std::abs(weight)});
   }
 

@@ -4,7 +4,7 @@
 // than the other, said in the words of what compilers do: packed or scalar, rolled or unrolled,
 // called or inlined, spilled. They are ranked by how many instructions of the difference they stand
 // for; divisions count for what they take. They are what the code shows, not what a compiler had in
-// mind.
+// mind. Where cycles are modelled, what the core waited for stands among them (cycle_causes.h).
 
 #include <string>
 #include <vector>
@@ -18,10 +18,11 @@
 namespace culprit::scan {
 
 struct Cause {
-  std::string name;   // for programs: "scalar", "rolled", "calls", ...
-  std::string text;   // a sentence
-  std::string place;  // the user's line where it is largest: "kernel.cc:12"; "" if nowhere
-  double weight = 0;  // instructions per iteration that it stands for
+  std::string name;           // for programs: "scalar", "rolled", "calls", ...
+  std::string text;           // a sentence
+  std::string place;          // the user's line where it is largest: "kernel.cc:12"; "" if nowhere
+  double weight = 0;          // instructions per iteration that it stands for, or cycles
+  bool is_of_cycles = false;  // of a class of modelled cycles
 };
 
 /// One of two cells that are compared.
@@ -31,7 +32,12 @@ struct Side {
   std::vector<Remark> remarks;
 };
 
-/// The largest first. `code`: what both execute.
+/// "instructions" or "cycles": what its weight is in.
+inline const char* unit_of(const Cause& cause) {
+  return cause.is_of_cycles ? "cycles" : "instructions";
+}
+
+/// What stands for most of the difference first. `code`: what both execute.
 std::vector<Cause> find_causes(const Profile& profile, const Side& a, const Side& b,
                                const std::vector<CodePair>& code);
 

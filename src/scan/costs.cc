@@ -52,6 +52,29 @@ constexpr double kChance = 6;
 constexpr double kSeldom = 0.02;
 constexpr double kFew = 10;
 
+/// What runs counted of one event, over all places of the iterations. Predictors and caches warm up
+/// before they settle, not in each run alike: (5, 1, 1) mispredictions at three loop counts are of
+/// start-up, though their slope is below 0.
+struct StartUp {
+  double first = 0;  // at the least loop count
+  double last = 0;   // at the largest
+
+  void add(uint64_t at_first, uint64_t at_last) {
+    first += static_cast<double>(at_first);
+    last += static_cast<double>(at_last);
+  }
+  /// Whether the few counts that they differ by may be chance, whose variance is the count.
+  [[nodiscard]] bool is_all(double iterations) const {
+    const double apart = std::abs(last - first);
+    return apart < kFew && apart < kSeldom * iterations && apart <= 2 * std::sqrt(first + last);
+  }
+};
+
+/// 0, with the value as its error.
+Estimate without_start_up(const Estimate& cost) {
+  return {0, std::max(cost.standard_error, std::abs(cost.value))};
+}
+
 struct Slopes {
   double all = 0;    // from the first to the last loop count, per run
   double first = 0;  // between the first two
@@ -286,6 +309,7 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
   costs.is_checked = runs > 2;
   costs.totals.resize(events);
   const double per_run = static_cast<double>(cell.iterations_per_run());
+  std::vector<StartUp> start_ups(events);
   const std::vector<Behaviour> behaviours = judge_places(counted, instructions_, cell, function);
   for (const auto& [at, number] : counted.places()) {
     PlaceCost place{at, Behaviour::steady, {}, 0};
@@ -297,15 +321,28 @@ std::optional<CellCosts> CostReader::compute(const Cell& cell, const FunctionOf&
     const bool is_kept = detail == CostDetail::places;
     if (is_kept) place.per_iteration.resize(events);
     for (size_t event = 0; event < events; ++event) {
-      const Estimate cost =
-          cost_of(counted.of(number, event), cell.points, profile_.events[event].scale / per_run);
+      const std::span<const uint64_t> of_event = counted.of(number, event);
+      const Estimate cost = cost_of(of_event, cell.points, profile_.events[event].scale / per_run);
       if (is_kept) place.per_iteration[event] = cost;
       if (place.behaviour == Behaviour::once) continue;
       costs.totals[event].value += cost.value;
       // Places of one loop err together.
       costs.totals[event].standard_error += cost.standard_error;
+      start_ups[event].add(of_event.front(), of_event.back());
     }
     if (is_kept) costs.places.push_back(std::move(place));
+  }
+  const double iterations = difference(costs.first_runs, costs.last_runs) * per_run;
+  for (size_t event = 0; event < events; ++event) {
+    if (!start_ups[event].is_all(iterations)) continue;
+    costs.totals[event] = without_start_up(costs.totals[event]);
+    const double most = kFew * profile_.events[event].scale / iterations;
+    for (PlaceCost& place : costs.places) {
+      Estimate& cost = place.per_iteration[event];
+      if (place.behaviour != Behaviour::once && cost.value != 0 && std::abs(cost.value) < most) {
+        cost = without_start_up(cost);
+      }
+    }
   }
   return costs;
 }

@@ -37,7 +37,9 @@ struct PlaceCost {
 
 /// Cost of an iteration.
 /// Units:  counts and loop counts -> [event's unit / iteration]
-/// Errors: 0 where the counts lie on a line; half the difference of the slopes where they do not
+/// Errors: 0 where the counts lie on a line; half the difference of the slopes where they do not.
+///         Totals of a few counts that start-up may differ by are 0 with what they were as their
+///         error
 /// Source: papers/parametric-evaluation, equation 3.1, by place instead of in total
 struct CellCosts {
   std::vector<PlaceCost> places;  // by location; none where they were not asked for

@@ -2,6 +2,7 @@
 
 #include "scan/costs.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -42,6 +43,14 @@ class MadeScan {
       if (loads == 0) continue;
       rows_.push_back(
           {context, {ImageId(0u), FileOffset(offset)}, {EventId(1u), 0, counts[run] * loads, 0}});
+    }
+  }
+
+  /// Loads by loop count, that do not follow from the executions.
+  void add_loads(uint64_t offset, const std::vector<uint64_t>& counts) {
+    for (size_t run = 0; run < counts.size(); ++run) {
+      rows_.push_back(
+          {ContextId(run), {ImageId(0u), FileOffset(offset)}, {EventId(1u), 0, counts[run], 0}});
     }
   }
 
@@ -125,6 +134,42 @@ TEST(Costs, AreRefusedWhereIterationsCostMoreTheMoreThereAre) {
   EXPECT_EQ(costs.places[1].behaviour, Behaviour::growing);
 }
 
+TEST(Costs, AreNothingWhereStartUpDiffersByACountOrTwo) {
+  const auto loads = [](const std::vector<std::vector<uint64_t>>& places) {
+    MadeScan scan({100, 300, 700});
+    for (size_t i = 0; i < places.size(); ++i) {
+      scan.add(0x10 + i, {500, 1500, 3500});
+      scan.add_loads(0x10 + i, places[i]);
+    }
+    return scan.costs();
+  };
+  // 2 fewer between 100 and 700 runs; slopes of 0 and -2 / 400, half of which is 0.0025.
+  const CellCosts two = loads({{5, 5, 3}});
+  EXPECT_EQ(two.totals[1], (Estimate{0, 2.0 / 600}));
+  EXPECT_EQ(two.places[0].per_iteration[1], (Estimate{0, 2.0 / 600}));
+  EXPECT_EQ(two.totals[0], (Estimate{5, 0}));
+  // As vecadd's kin have it: 5 mispredictions at two places, then 1. 4 < 2 * sqrt(5 + 1) = 4.9.
+  const CellCosts warming = loads({{4, 1, 1}, {1, 0, 0}});
+  EXPECT_EQ(warming.totals[1].value, 0);
+  // Slopes of -3 / 200 and 0, and of -1 / 200 and 0: halves are 0.0075 and 0.0025.
+  EXPECT_DOUBLE_EQ(warming.totals[1].standard_error, 0.01);
+  EXPECT_EQ(warming.places[0].per_iteration[1].value, 0);
+  // 6 more are more than 2 * sqrt(1 + 7) = 5.7: one in a hundred iterations.
+  EXPECT_DOUBLE_EQ(loads({{1, 3, 7}}).totals[1].value, 6.0 / 600);
+  // Ten are not few, though 2 * sqrt(100 + 110) = 29.
+  EXPECT_DOUBLE_EQ(loads({{100, 104, 110}}).totals[1].value, 10.0 / 600);
+  // What stays the same is 0 without an error.
+  EXPECT_EQ(loads({{5, 5, 5}}).totals[1], (Estimate{0, 0}));
+}
+
+TEST(Costs, OfFewIterationsAreExact) {
+  // Two loads in two iterations are one each, not start-up.
+  MadeScan scan({1, 2, 3});
+  scan.add(0x10, {5, 10, 15}, 0);
+  scan.add_loads(0x10, {1, 2, 3});
+  EXPECT_EQ(scan.costs().totals[1], (Estimate{1, 0}));
+}
+
 TEST(Costs, OfTwoLoopCountsAreNotChecked) {
   MadeScan scan({100, 300});
   scan.add(0x10, {500, 1500});
@@ -197,6 +242,20 @@ TEST(Quantities, KnowEventsParametersAndPresets) {
             "cpi needs what this scan did not count: 'sim:cycles / instructions': 'sim:cycles' is "
             "not a name that is known here\n"
             "machine = \"host\" in the setup file's [scan] models caches and cycles, too");
+}
+
+TEST(Quantities, EventsOfForecastsAreNotListed) {
+  MadeScan scan({100, 300});
+  scan.add(0x10, {500, 1500});
+  Profile& profile = scan.profile();
+  profile.events[1].name = profile.strings.intern("sim:without-l2");
+  const std::vector<Cell> cells = find_cells(profile);
+  const std::vector<Preset> presets;
+  const Quantities quantities(profile, cells, presets);
+  const std::vector<std::string>& names = quantities.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "instructions"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "sim:without-l2"), 0);
+  EXPECT_TRUE(quantities.parse("sim:without-l2"));
 }
 
 TEST(Cells, AreTheLatestMeasurementOfEachName) {

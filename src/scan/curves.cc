@@ -132,7 +132,8 @@ std::string print_curves_json(const CurveExplanation& curves) {
                             : Json{{"name", one.name},
                                    {"text", one.text},
                                    {"place", one.place},
-                                   {"weight", one.weight}};
+                                   {"weight", one.weight},
+                                   {"unit", unit_of(one)}};
   };
   Json points = Json::array();
   for (size_t i = 0; i < curves.points.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/forecast_events.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
 #include "print/json_parts.h"
@@ -105,7 +106,8 @@ Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
     const Estimate& y = costs_b.totals[event];
     if (std::abs(x.value - y.value) < kSame * std::max(1.0, std::abs(x.value))) continue;
     const Event& row = profile.events[event];
-    out.events.push_back({profile.strings.text(row.name), row.provenance, x, y});
+    const std::string& name = profile.strings.text(row.name);
+    if (!is_forecast_event(name)) out.events.push_back({name, row.provenance, x, y});
   }
   const auto time_a = find_time(a);
   const auto time_b = find_time(b);
@@ -179,8 +181,11 @@ std::string print_explanation_json(const Explanation& explanation) {
   };
   Json causes = Json::array();
   for (const Cause& one : explanation.causes) {
-    causes.push_back(
-        {{"name", one.name}, {"text", one.text}, {"place", one.place}, {"weight", one.weight}});
+    causes.push_back({{"name", one.name},
+                      {"text", one.text},
+                      {"place", one.place},
+                      {"weight", one.weight},
+                      {"unit", unit_of(one)}});
   }
   Json events = Json::array();
   for (const EventDifference& one : explanation.events) {

@@ -62,8 +62,9 @@ class Expression::Parser {
     const bool wants_name = wanted.find("name") != std::string::npos;
     const std::string nearest = wants_name ? nearest_word(std::string(word), names_) : "";
     const std::string_view wrong = wants_name && !word.empty() ? word : rest;
-    return Error{fmt::format("'{}': '{}' is not {}{}", printable(text_), printable(wrong), wanted,
-                             nearest.empty() ? "" : " (did you mean " + nearest + "?)")};
+    return Error{fmt::format(
+        "{}'{}' is not {}{}", wrong == text_ ? "" : fmt::format("'{}': ", printable(text_)),
+        printable(wrong), wanted, nearest.empty() ? "" : " (did you mean " + nearest + "?)")};
   }
 
   Parsed parse_sum() {

@@ -73,8 +73,8 @@ TEST(Expression, PropagatesErrors) {
 
 TEST(Expression, SaysWhatIsWrong) {
   EXPECT_EQ(mistake("instruction"),
-            "'instruction': 'instruction' is not a name that is known here (did you mean "
-            "instructions?)");
+            "'instruction' is not a name that is known here (did you mean instructions?)");
+  EXPECT_EQ(mistake("quux"), "'quux' is not a name that is known here");
   EXPECT_EQ(mistake("loads / zsim:x * 2"),
             "'loads / zsim:x * 2': 'zsim:x' is not a name that is known here");
   EXPECT_EQ(mistake("loads +"), "'loads +' ends where a name or a number is expected");

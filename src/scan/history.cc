@@ -202,9 +202,13 @@ void explain_change(const History& history, CodeIndex& code, Change& change) {
   const std::vector<Cause> causes =
       find_causes(code.profile(), {&*a, &lines_a, remarks(change.before)},
                   {&*b, &lines_b, remarks(change.after)}, pair_code(*a, *b, code));
-  if (causes.empty()) return;
-  const Cause& first = causes.front();
-  change.cause = first.name + (first.place.empty() ? "" : " at " + first.place);
+  // What the core waited for changes no count.
+  const bool is_counted = history.quantities.provenance(history.expression) == Provenance::counted;
+  const auto first = std::find_if(causes.begin(), causes.end(), [&](const Cause& one) {
+    return !(one.is_of_cycles && is_counted);
+  });
+  if (first == causes.end()) return;
+  change.cause = first->name + (first->place.empty() ? "" : " at " + first->place);
 }
 
 namespace {

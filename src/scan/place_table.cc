@@ -9,6 +9,7 @@
 #include "attribute/attribution.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "model/forecast_events.h"
 #include "print/csv.h"
 #include "print/event_display.h"
 #include "print/header_text.h"
@@ -196,7 +197,9 @@ PlaceTable make_place_table(const CellCosts& costs, CodeIndex& code, PlaceLevel 
   table.first_runs = costs.first_runs;
   table.last_runs = costs.last_runs;
   for (size_t event = 0; event < costs.totals.size(); ++event) {
-    if (costs.totals[event].value != 0) table.events.push_back(event);
+    const Event& row = code.profile().events[event];
+    const bool is_of_forecasts = is_forecast_event(code.profile().strings.text(row.name));
+    if (costs.totals[event].value != 0 && !is_of_forecasts) table.events.push_back(event);
   }
   std::stable_sort(table.events.begin(), table.events.end(), [&](size_t a, size_t b) {
     return rank_of(code.profile(), a) < rank_of(code.profile(), b);

@@ -22,7 +22,8 @@ constexpr size_t kMostIdle = 6;
 std::string cell_text(const Mark& mark, const Answer& answer) {
   if (!mark.value) return mark.missing;
   std::string text = format_cost(*mark.value);
-  if (answer.provenance == Provenance::sampled && mark.value->standard_error > 0) {
+  if (answer.provenance == Provenance::sampled && mark.value->standard_error > 0 &&
+      mark.value->value != 0) {
     return text + fmt::format("+-{:.2g}", kNormal95 * mark.value->standard_error);
   }
   return text + (mark.varies ? "*" : "");
@@ -37,6 +38,19 @@ bool any_varies(const Answer& answer) {
     }
   }
   return false;
+}
+
+/// Whether a count is 0 within what start-up makes of it.
+bool has_start_up(const Answer& answer) {
+  const auto is_one = [](const Mark& mark) {
+    return mark.value && mark.value->value == 0 && mark.value->standard_error > 0;
+  };
+  return answer.provenance == Provenance::counted &&
+         std::any_of(answer.panels.begin(), answer.panels.end(), [&](const Panel& panel) {
+           return std::any_of(panel.series.begin(), panel.series.end(), [&](const Series& one) {
+             return std::any_of(one.marks.begin(), one.marks.end(), is_one);
+           });
+         });
 }
 
 /// Columns stand side by side as far as they fit, block after block.
@@ -88,6 +102,12 @@ std::string print_notes(const Answer& answer, const TextStyle& style) {
     out +=
         print_labelled("+-", "half of the 95 % interval of the median of all pairs of runs", style);
   }
+  if (has_start_up(answer)) {
+    out += print_labelled("+-",
+                          "of no iteration: start-up differs by a few counts from one loop count "
+                          "to the next",
+                          style);
+  }
   if (const std::string peak = describe_peak(answer); !peak.empty()) {
     out += print_labelled("Peak", peak, style);
   }
@@ -118,6 +138,9 @@ std::string print_notes(const Answer& answer, const TextStyle& style) {
 }  // namespace
 
 std::string format_cost(const Estimate& value) {
+  if (value.value == 0 && value.standard_error > 0) {
+    return fmt::format("0+-{:.2g}", value.standard_error);
+  }
   const double magnitude = std::abs(value.value);
   if (std::abs(value.value - std::round(value.value)) <= 1e-9 * std::max(1.0, magnitude) &&
       magnitude < 1e7) {

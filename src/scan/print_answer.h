@@ -9,7 +9,8 @@
 
 namespace culprit::scan {
 
-/// "41", "0.3125", "3.35 G": as many digits as the error leaves, at most five.
+/// "41", "0.3125", "3.35 G": as many digits as the error leaves, at most five; "0+-0.01" where
+/// nothing but the error is left.
 std::string format_cost(const Estimate& value);
 
 /// A table for each panel: a row for each series, a column for each place along the dimension.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
 
 #include "base/text.h"
+#include "model/forecast_events.h"
 #include "scan/timing.h"
 #include "toml/toml_section.h"
 
@@ -74,6 +76,8 @@ Quantities::Quantities(const Profile& profile, const std::vector<Cell>& cells,
   }
   for (const auto& [name, formula] : presets_) names.insert(name);
   names_.assign(names.begin(), names.end());
+  std::copy_if(names_.begin(), names_.end(), std::back_inserter(listed_names_),
+               [](const std::string& name) { return !is_forecast_event(name); });
 }
 
 Result<Expression> Quantities::parse(std::string_view text) const {

@@ -56,8 +56,9 @@ class Quantities {
   [[nodiscard]] std::string caveat(const Expression& expression) const;
   /// What the least certain of its parts is: of a model, of measured times, or counted.
   [[nodiscard]] Provenance provenance(const Expression& expression) const;
-  /// All that an expression may name.
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// What an expression may name, for lists: all but events of forecasts (model/forecast_events.h),
+  /// which are of sampled stretches, and mean nothing but by their ratios.
+  [[nodiscard]] const std::vector<std::string>& names() const { return listed_names_; }
 
  private:
   [[nodiscard]] std::optional<Estimate> find(const std::string& name, const Cell& cell,
@@ -70,7 +71,8 @@ class Quantities {
   std::map<std::string, size_t> events_;
   std::map<std::string, Result<Expression>> presets_;  // parsed
   const std::vector<Preset>& all_presets_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // all
+  std::vector<std::string> listed_names_;
   bool is_timed_ = false;  // some cell
 };
 

@@ -67,7 +67,7 @@ function Explanation({ found }: { found: ScanExplain.ScanExplainDocument }): JSX
     <>
       {found.causes.length === 0 && <p>{found.events.length === 0 ? "Nothing differs." : "No cause stands out."}</p>}
       <ol class="advice causes">{found.causes.map((one) => (
-        <li><div class="gain">{costText(one.weight, one.weight / 100)}<small>instructions</small></div><div><b>{one.text}</b> <code>{one.place}</code></div></li>))}</ol>
+        <li><div class="gain">{costText(one.weight, one.weight / 100)}<small>{one.unit}</small></div><div><b>{one.text}</b> <code>{one.place}</code></div></li>))}</ol>
       <div class="two">
         <table class="plain"><caption>events that differ, per iteration</caption><thead><tr><th>event</th><th class="number">A</th><th class="number">B</th></tr></thead>
           <tbody>{found.events.map((one) => <tr><th scope="row">{one.name}</th><td class="number">{costText(one.a, 0)}</td><td class="number">{costText(one.b, 0)}</td></tr>)}</tbody></table>

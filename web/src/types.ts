@@ -2225,13 +2225,33 @@ export interface ScanExplainDocument {
       | "conversions"
       | "integer-multiplies"
       | "simd-integer"
-      | "nops";
+      | "nops"
+      | "ports"
+      | "divider"
+      | "call-overhead"
+      | "chains"
+      | "mispredictions"
+      | "forwarding"
+      | "aliasing"
+      | "loads-l2"
+      | "loads-l3"
+      | "loads-memory"
+      | "loads-other-core"
+      | "translation"
+      | "bandwidth"
+      | "stores"
+      | "code-fetch"
+      | "microcode";
     text: string;
     place: string;
     /**
-     * instructions per iteration that it stands for
+     * what it stands for, per iteration
      */
     weight: number;
+    /**
+     * cycles: a class of modelled cycles
+     */
+    unit: "instructions" | "cycles";
   }[];
   events: {
     name: string;
