@@ -269,7 +269,7 @@ void WindowSums::choose_rows() {
     out_.has_any_ = true;
     if (in_windows_[site] == 0 && at_first_[site] == 0) {
       out_.is_not_covered_[site] = true;
-      continue;
+      if (!from_memory_.contains(site)) continue;
     }
     out_.rows_[site] = static_cast<uint32_t>(sites_.size());
     sites_.push_back(site);
