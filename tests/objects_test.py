@@ -128,6 +128,14 @@ class MatrixVector(ObjectsTest):
         text = self.culprit("report", profile, "--by", "object").stdout
         self.assertIn("range 'absent': no variable 'absent' in any file that ran", text)
 
+    def test_a_name_like_that_of_a_range_is_offered(self):
+        done = self.culprit("record", "--engine", "simulate", "--machine", "none", "-o",
+                            self.folder / "x.culprit", "--range", "rows=matvec:multipl", "--range",
+                            "threds", "--", self.program)
+        self.assertIn("range 'threds': no variable 'threds' in any file that ran (did you mean ",
+                      done.stderr)
+        self.assertIn("range 'rows': no variable 'multipl' in matvec", done.stderr)
+
     def test_profiles_without_objects_say_how_to_get_them(self):
         profile = self.simulate(self.program, "--machine", "none")
         said = self.culprit("report", profile, "--by", "object", status=None).stderr
@@ -613,6 +621,62 @@ int main(void) {
   return total != 0;
 }
 """
+
+
+STATICS = """
+int f(int i) { static int table[4000]; table[i] += i; return table[3999 - i]; }
+int g(int i) { static int buf[4000]; buf[i] += i; return buf[3999 - i]; }
+int h(int i) { static int buf[4000]; buf[i] += i; return buf[3999 - i]; }
+int main() {
+  int sum = 0;
+  for (int i = 0; i < 4000; ++i) sum += f(i) + g(i) + h(i);
+  return sum == 1;
+}
+"""
+
+ARRAYS = """
+program arrays
+  real(8) :: a(4000), b(4000)
+  integer :: i
+  do i = 1, 4000
+    a(i) = i
+  end do
+  do i = 1, 4000
+    b(i) = 2 * a(i)
+  end do
+  print *, b(4000)
+end program
+"""
+
+
+class NumberedNames(ObjectsTest):
+    """Compilers write a number behind the names of variables of functions: table.2."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64", "gcc")
+
+    def test_a_range_is_what_the_source_calls_it(self):
+        program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")
+        profile = self.simulate(program, "--range", "table", "--range", "buf", "--machine", "none")
+        loads = self.values(profile, LOADS)
+        self.assertEqual(8000, loads["table"])
+        self.assertEqual([4000 + 4000] * 2, [value for name, value in loads.items()
+                                             if name.startswith("buf.")])
+        text = self.culprit("report", profile, "--by", "object").stdout
+        self.assertRegex(text, r"range 'buf': 'buf' may be buf.[0-9] or buf.[0-9] of statics: name one of them")
+
+    def test_reports_have_the_name_of_the_source(self):
+        program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")
+        loads = self.values(self.simulate(program, "--objects", "site", "--machine", "none"), LOADS)
+        self.assertEqual(8000, loads["table"])
+        self.assertNotIn("buf", loads)
+
+    def test_arrays_of_a_main_program_in_fortran(self):
+        self.need("gfortran")
+        program = self.compile_text(ARRAYS, "arrays.f90", "arrays", "-O1", "-g", compiler="gfortran")
+        profile = self.simulate(program, "--range", "mine=a", "--machine", "none")
+        self.assertEqual(4000, self.values(profile, "fp-loads")["mine"])
 
 
 class Sites(ObjectsTest):
