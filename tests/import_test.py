@@ -43,6 +43,12 @@ class CountsInText(CulpritTest):
         totals = {event["name"]: event["total"] for event in self.report("stat.culprit")["events"]}
         self.assertAlmostEqual(totals["my_own:event"], 777, delta=1e-9)
 
+    def test_counts_have_no_columns_by_code(self):
+        done = self.culprit("report", "stat.culprit", "--columns", "hca", status=1)
+        self.assertIn("counts of whole runs have no rows by code", done.stderr)
+        self.assertIn("culprit why", done.stderr)
+        self.culprit("report", "stat.culprit", "--columns", "frequency", status=1)
+
 
 def recorded_files():
     """The files whose samples perf can read."""

@@ -191,6 +191,13 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
     return answer;
   }
   if (is_counts_only(view.profile())) {
+    if (question.report.columns != Columns::events) {
+      return Error{question.report.columns == Columns::hca
+                       ? "counts of whole runs have no rows by code, so no --columns hca: culprit "
+                         "why shows the tree of their cycles"
+                       : "counts of whole runs have no rows by code, so no --columns: culprit "
+                         "record tells what is where"};
+    }
     ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), view.facts({}), {}));
     return ReportAnswer{&view.profile(), nullptr, std::move(table),
                         make_count_table(view.profile(), {}), std::nullopt};
