@@ -192,6 +192,9 @@ class Simulated(WhyTest):
             text = self.culprit("report", "--columns", branch).stdout
             self.assertRegex(text, r"(?m)^Next +culprit annotate (by_column|by_row)")
 
+    def test_the_header_says_whose_time_it_is(self):
+        self.assertRegex(self.culprit("report").stdout.splitlines()[0], r" wall, .* CPU \(of the simulator\)")
+
     def test_rows_are_cut_and_sorted_by_a_branch(self):
         command = ("report", "--columns", "hca", "--sort", "branch_misprediction", "--format", "json")
         whole = json.loads(self.culprit(*command).stdout)
