@@ -128,14 +128,6 @@ class MatrixVector(ObjectsTest):
         text = self.culprit("report", profile, "--by", "object").stdout
         self.assertIn("range 'absent': no variable 'absent' in any file that ran", text)
 
-    def test_a_name_like_that_of_a_range_is_offered(self):
-        done = self.culprit("record", "--engine", "simulate", "--machine", "none", "-o",
-                            self.folder / "x.culprit", "--range", "rows=matvec:multipl", "--range",
-                            "threds", "--", self.program)
-        self.assertIn("range 'threds': no variable 'threds' in any file that ran (did you mean ",
-                      done.stderr)
-        self.assertIn("range 'rows': no variable 'multipl' in matvec", done.stderr)
-
     def test_profiles_without_objects_say_how_to_get_them(self):
         profile = self.simulate(self.program, "--machine", "none")
         said = self.culprit("report", profile, "--by", "object", status=None).stderr
@@ -665,6 +657,12 @@ class NumberedNames(ObjectsTest):
                                              if name.startswith("buf.")])
         text = self.culprit("report", profile, "--by", "object").stdout
         self.assertRegex(text, r"range 'buf': 'buf' may be buf.[0-9] or buf.[0-9] of statics: name one of them")
+
+    def test_near_names_are_offered_at_the_end_of_recording(self):
+        program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")
+        self.simulate(program, "--range", "tabel", "--range", "x=statics:absent", "--machine", "none")
+        self.assertIn("range 'tabel': no variable 'tabel' in any file that ran (did you mean table?)", self.said)
+        self.assertIn("range 'x': no variable 'absent' in statics", self.said)
 
     def test_reports_have_the_name_of_the_source(self):
         program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")

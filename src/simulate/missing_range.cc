@@ -56,7 +56,10 @@ std::string describe_missing(const objects::Range& range, const std::vector<std:
       return fmt::format("'{}' may be {} of {}: name {}", printable(range.symbol), names,
                          printable(base_name(path)), meant.size() > 1 ? "one of them" : "that");
     }
-    if (nearest.empty()) nearest = printable(nearest_word(range.symbol, variables));
+    if (!nearest.empty()) continue;
+    std::vector<std::string> stems;
+    for (const std::string& one : variables) stems.emplace_back(without_number(one));
+    nearest = printable(nearest_word(range.symbol, stems));
   }
   return fmt::format("no variable '{}' in {}{}", printable(range.symbol),
                      range.file.empty() ? "any file that ran" : printable(range.file),
