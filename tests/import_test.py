@@ -22,6 +22,34 @@ ORACLE = SHARED / "oracle"
 csv.field_size_limit(1 << 30)
 
 
+class CountsInText(CulpritTest):
+    """What perf stat -x, printed. It scales what shared its counter."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "stat.txt").write_text(
+            "777,,my_own:event,10000000000,25.00,,\n20000007,,cycles,3333000,33.33,,\n"
+            "5,,page-faults,10000000,100.00,,\n")
+        self.culprit("import", "-q", "-o", "stat.culprit", "stat.txt")
+
+    def test_values_come_back_exactly(self):
+        text = self.culprit("report", "stat.culprit").stdout
+        self.assertRegex(text, r"(?m)^ +777  my_own:event .* counted 25\.0 % of the time, error unknown: one reading$")
+        self.assertRegex(text, r"(?m)^ +20,000,007  cycles ")
+        rows = {row[2]: row for row in csv.reader(
+            self.culprit("report", "stat.culprit", "--format", "csv").stdout.splitlines())}
+        self.assertEqual(rows["my_own:event"][:4], ["777", "events", "my_own:event", "25.00"])
+        self.assertEqual(rows["cycles"][0], "20000007")
+        totals = {event["name"]: event["total"] for event in self.report("stat.culprit")["events"]}
+        self.assertAlmostEqual(totals["my_own:event"], 777, delta=1e-9)
+
+    def test_counts_have_no_columns_by_code(self):
+        done = self.culprit("report", "stat.culprit", "--columns", "hca", status=1)
+        self.assertIn("counts of whole runs have no rows by code", done.stderr)
+        self.assertIn("culprit why", done.stderr)
+        self.culprit("report", "stat.culprit", "--columns", "frequency", status=1)
+
+
 def recorded_files():
     """The files whose samples perf can read."""
     if not FILES.exists():

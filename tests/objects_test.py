@@ -615,6 +615,69 @@ int main(void) {
 """
 
 
+STATICS = """
+int f(int i) { static int table[4000]; table[i] += i; return table[3999 - i]; }
+int g(int i) { static int buf[4000]; buf[i] += i; return buf[3999 - i]; }
+int h(int i) { static int buf[4000]; buf[i] += i; return buf[3999 - i]; }
+int main() {
+  int sum = 0;
+  for (int i = 0; i < 4000; ++i) sum += f(i) + g(i) + h(i);
+  return sum == 1;
+}
+"""
+
+ARRAYS = """
+program arrays
+  real(8) :: a(20000), b(20000)
+  integer :: i
+  do i = 1, 20000
+    a(i) = i
+  end do
+  do i = 1, 20000
+    b(i) = 2 * a(i)
+  end do
+  print *, b(20000)
+end program
+"""
+
+
+class NumberedNames(ObjectsTest):
+    """Compilers write a number behind the names of variables of functions: table.2."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("qemu-x86_64", "gcc")
+
+    def test_a_range_is_what_the_source_calls_it(self):
+        program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")
+        profile = self.simulate(program, "--range", "table", "--range", "buf", "--machine", "none")
+        loads = self.values(profile, LOADS)
+        self.assertEqual(8000, loads["table"])
+        self.assertEqual([4000 + 4000] * 2, [value for name, value in loads.items()
+                                             if name.startswith("buf.")])
+        text = self.culprit("report", profile, "--by", "object").stdout
+        self.assertRegex(text, r"range 'buf': 'buf' may be buf.[0-9] or buf.[0-9] of statics: name one of them")
+
+    def test_near_names_are_offered_at_the_end_of_recording(self):
+        program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")
+        _, done = self.record("--engine", "simulate", "--range", "tabel", "--range", "x=statics:absent",
+                              "--machine", "none", "--", program, status=None)
+        self.assertIn("range 'tabel': no variable 'tabel' in any file that ran (did you mean table?)", done.stderr)
+        self.assertIn("range 'x': no variable 'absent' in statics", done.stderr)
+
+    def test_reports_have_the_name_of_the_source(self):
+        program = self.compile_text(STATICS, "statics.c", "statics", "-O1", "-g")
+        loads = self.values(self.simulate(program, "--objects", "site", "--machine", "none"), LOADS)
+        self.assertEqual(8000, loads["table"])
+        self.assertNotIn("buf", loads)
+
+    def test_arrays_of_a_main_program_in_fortran(self):
+        self.need("gfortran")
+        program = self.compile_text(ARRAYS, "arrays.f90", "arrays", "-O1", "-g", compiler="gfortran")
+        profile = self.simulate(program, "--range", "mine=a", "--machine", "none")
+        self.assertEqual(20000, self.values(profile, "fp-loads")["mine"])
+
+
 class Sites(ObjectsTest):
     """--range NAME=FILE:LINE: all blocks that a line allocates, itself or in what it calls."""
 

@@ -82,6 +82,16 @@ class PageFaults(CulpritTest):
         report = self.report(profile, "--by", "object")
         self.assertEqual(sum(found.values()), report["events"][0]["samples"])
 
+    def test_each_fault_is_in_and_has_no_error(self):
+        profile = self.record_faults("--data")
+        report = self.report(profile, "--by", "object")
+        self.assertEqual(report["events"][0]["provenance"], "counted")
+        self.assertEqual({row["values"]["page-faults:u"]["error"] for row in report["rows"]}, {0})
+        text = self.culprit("report", profile, "--by", "object").stdout
+        self.assertRegex(text, r"(?m)^page-faults:u: [0-9.k ]+ counted$")
+        self.assertNotIn("+-", text)
+        self.assertNotIn("~", text)
+
     def test_report_of_one_object_and_data_without_latencies(self):
         profile = self.record_faults("--data")
         report = self.report(profile, "--by", "object,function", "--object", "in_bss")

@@ -184,6 +184,17 @@ class Simulated(WhyTest):
             branch = next(node for node in nodes(why["tree"]) if node["label"] == event["name"])
             self.assertAlmostEqual(branch["cycles"]["value"], event["total"], delta=1e-6 * max(1, event["total"]))
 
+    def test_the_next_step_names_a_function_that_has_rows(self):
+        for words in (("--columns", "hca"), ("--columns", "hca:load_latency"), ("--limit", "0")):
+            text = self.culprit("report", *words).stdout
+            self.assertNotIn("no function here has a name", text)
+        for branch in ("hca", "hca:load_latency"):
+            text = self.culprit("report", "--columns", branch).stdout
+            self.assertRegex(text, r"(?m)^Next +culprit annotate (by_column|by_row)")
+
+    def test_the_header_says_whose_time_it_is(self):
+        self.assertRegex(self.culprit("report").stdout.splitlines()[0], r" wall, .* CPU \(of the simulator\)")
+
     def test_rows_are_cut_and_sorted_by_a_branch(self):
         command = ("report", "--columns", "hca", "--sort", "branch_misprediction", "--format", "json")
         whole = json.loads(self.culprit(*command).stdout)
@@ -200,6 +211,11 @@ class Simulated(WhyTest):
         names = [event["name"] for event in report["events"]]
         self.assertIn("DTLB", names)
         self.assertNotIn("branch misprediction", names)
+        total = next(event["total"] for event in report["events"] if event["name"] == "load latency")
+        heading, *rows = self.culprit("report", "--columns", "hca:load_latency").stdout.split("\n\n")[-2].splitlines()
+        self.assertRegex(heading, r"cycles +.share +.load latency")
+        cycles = rows[-1].split("%")[1].split()
+        self.assertAlmostEqual(float(cycles[0]) * {"k": 1e3, "M": 1e6, "G": 1e9}[cycles[1]], total, delta=0.01 * total)
         wrong = self.culprit("report", "--columns", "hca:load_latancy", status=2).stderr
         self.assertIn("load_latency", wrong)
 

@@ -124,7 +124,7 @@ ObjectNames::Name ObjectNames::make_name(ObjectId id) {
   if (object.kind == ObjectKind::mapping) return {fmt::format("[mapped {}]", own), true};
   const bool is_stack = object.kind == ObjectKind::stack;
   const bool has_brackets = own.starts_with('[');  // a section, an allocator's own memory
-  return {object.kind == ObjectKind::global ? demangle(own) : own,
+  return {object.kind == ObjectKind::global ? name_of_variable(own) : own,
           is_stack || !has_brackets || is_table_of_linker(own)};
 }
 
@@ -134,6 +134,20 @@ std::string ObjectNames::name_of_function(const Location& begin) {
   const bool is_known = facts != nullptr && !frames.empty() && frames.back().function.value != 0 &&
                         !frames.back().function.is_all();
   return is_known ? pretty_name(facts->strings.text(frames.back().function)) : code_.unnamed(begin);
+}
+
+/// What the source calls it, where that is the name of one variable alone.
+std::string ObjectNames::name_of_variable(const std::string& symbol) {
+  const std::string_view stem = without_number(symbol);
+  if (stem.size() == symbol.size()) return demangle(symbol);
+  const Profile& profile = code_.profile();
+  if (stems_.empty()) {
+    for (const DataObject& one : profile.objects) {
+      if (one.kind != ObjectKind::global && one.kind != ObjectKind::range) continue;
+      ++stems_[std::string(without_number(profile.strings.text(one.name)))];
+    }
+  }
+  return stems_[std::string(stem)] == 1 ? demangle(std::string(stem)) : symbol;
 }
 
 ObjectNames::Name ObjectNames::name_by_calls(const DataObject& object) {

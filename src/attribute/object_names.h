@@ -7,6 +7,7 @@
 //     operator new  <  std::vector<int>::reserve  <  make_rows quake.c:452  <  main
 //                                                    ^ the name; or: rows[i] quake.c:452
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,10 @@ class ObjectNames {
   /// It must outlive the ObjectNames.
   explicit ObjectNames(CodeIndex& code) : code_(code), kept_in_(code) {}
 
-  /// "disp", "make_rows quake.c:452", "K[i] quake.c:431"; "disp[t]: rows[i] quake.c:431" where the
-  /// caller of the function that asks for it assigns its result; "K[i] quake.c:431 #17" of a block
-  /// of its own; "words in parse parse.c:12", "stack of parse", "[stack]", "[unknown]", "[no
-  /// access]", "[not recorded]".
+  /// "disp" (also of disp.3, if no other variable here is called so), "make_rows quake.c:452",
+  /// "K[i] quake.c:431"; "disp[t]: rows[i] quake.c:431" where the caller of the function that asks
+  /// for it assigns its result; "K[i] quake.c:431 #17" of a block of its own; "words in parse
+  /// parse.c:12", "stack of parse", "[stack]", "[unknown]", "[no access]", "[not recorded]".
   const std::string& name(ObjectId object);
   /// Whether the name is that of a data structure: a variable, memory that a function outside
   /// allocators asked for, a stack, a file. A section, or the memory of an allocator, is none.
@@ -41,10 +42,12 @@ class ObjectNames {
   Name make_name(ObjectId object);
   Name name_by_calls(const DataObject& object);
   std::string name_of_function(const Location& begin);
+  std::string name_of_variable(const std::string& symbol);
 
   CodeIndex& code_;
   AllocatedNames kept_in_;
-  std::vector<Name> names_;  // by row; "": not made yet
+  std::vector<Name> names_;              // by row; "": not made yet
+  std::map<std::string, size_t> stems_;  // how many variables and ranges are called so
 };
 
 }  // namespace culprit

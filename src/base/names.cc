@@ -120,6 +120,13 @@ std::string_view without_parameters(std::string_view name) {
   return name.substr(0, parameters_begin(name));
 }
 
+std::string_view without_number(std::string_view symbol) {
+  const size_t dot = symbol.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == symbol.size()) return symbol;
+  const bool is_number = symbol.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+  return is_number ? symbol.substr(0, dot) : symbol;
+}
+
 std::string without_template_arguments(std::string_view name) {
   std::string result;
   result.reserve(name.size());

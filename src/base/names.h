@@ -25,6 +25,10 @@ std::string_view last_part(std::string_view name);
 /// The name without its first qualifier, without its first two, ...: "a::b::c" → "b::c", "c".
 std::vector<std::string_view> qualified_suffixes(std::string_view name);
 
+/// "table.3" → "table": compilers write a number behind the names of variables of functions, and
+/// of Fortran's main program. Another name is returned whole.
+std::string_view without_number(std::string_view symbol);
+
 /// "vector<std::pair<int, int> >::push_back" → "vector<..>::push_back".
 std::string without_template_arguments(std::string_view name);
 

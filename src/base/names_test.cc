@@ -16,6 +16,15 @@ TEST(IsCalled, NamesAreFoundWithoutTheirTrimmings) {
   EXPECT_FALSE(is_called("discount", "count"));
 }
 
+TEST(WithoutNumber, IsTheNameOfAVariableInItsFunction) {
+  EXPECT_EQ(without_number("table.3"), "table");
+  EXPECT_EQ(without_number("a.1234"), "a");
+  EXPECT_EQ(without_number("a.b.0"), "a.b");
+  for (const char* whole : {"table", "table.", ".3", "table.x3", "main.table", "", "."}) {
+    EXPECT_EQ(without_number(whole), whole);
+  }
+}
+
 TEST(ShortenName, GivesUpParametersThenTemplateArgumentsThenQualifiers) {
   const std::string name = "ns::vector<int, ns::allocator<int> >::push_back(int const&)";
   EXPECT_EQ(shorten_name(name, 80), name);

@@ -57,6 +57,7 @@ void set_value(CountRow& row, const Runs& runs) {
     const ScaledCount scaled = estimate_scaled_count(slices);
     values.push_back(scaled.value);
     of_one = scaled.interval95;
+    row.is_one_reading = runs.size() == 1 && slices.size() == 1;
   }
   row.counted_ratio = enabled > 0 ? std::min(running / enabled, 1.0) : 0;
   if (values.empty()) {

@@ -31,7 +31,8 @@ struct CountRow {
   std::optional<uint32_t> thread_id;  // with one row per thread
   std::string thread_name;
   std::optional<double> value;         // mean of the runs; none: not counted
-  std::optional<Interval> interval95;  // none: one run, or too short to tell
+  std::optional<Interval> interval95;  // none: one run, or too few readings to tell
+  bool is_one_reading = false;         // of one run that was read at its end alone
   double counted_ratio = 0;            // of the time enabled that it had a counter
   std::optional<CountRate> rate;
   std::string reason;  // why it was not counted; "" where it was

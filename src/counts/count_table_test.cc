@@ -80,7 +80,10 @@ TEST(CountTable, OneSliceOfASharedCounterHasNoError) {
   const CountTable table = make_count_table(profile, {});
   EXPECT_EQ(table.rows[0].value, 100);
   EXPECT_FALSE(table.rows[0].interval95.has_value());
-  EXPECT_NE(print_counts_text(table).find("error unknown"), std::string::npos);
+  EXPECT_NE(print_counts_text(table).find("error unknown: one reading"), std::string::npos);
+  profile.counts = {make_count(0, 50, 10, 5, 0), make_count(0, 50, 10, 5, 1)};
+  const std::string text = print_counts_text(make_count_table(profile, {}));
+  EXPECT_NE(text.find("error unknown: too short"), std::string::npos);
 }
 
 TEST(CountTable, RepetitionsGiveMeanAndInterval) {

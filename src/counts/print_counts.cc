@@ -42,7 +42,8 @@ std::string rate_text(const CountRow& row) {
 
 std::string sharing_text(const CountRow& row) {
   if (!row.value || row.counted_ratio >= 1) return "";
-  const char* const unknown = row.interval95 ? "" : ", error unknown: too short";
+  const char* const why_unknown = row.is_one_reading ? "one reading" : "too short";
+  const std::string unknown = row.interval95 ? "" : fmt::format(", error unknown: {}", why_unknown);
   return fmt::format("counted {:.1f} % of the time{}", 100 * row.counted_ratio, unknown);
 }
 

@@ -172,11 +172,16 @@ std::string Documents::make_index() const {
     documents[std::string(offered.name)] = {{"is_there", offered.is_there(profile)},
                                             {"filled_by", offered.filled_by}};
   }
-  const Json index{
-      {"schema", "culprit-web-index-1"},      {"name", printable(name_)},
-      {"runs", json_runs(profile)},           {"machine", json_machine(profile.machine)},
-      {"clock", json_clock(profile.machine)}, {"documents", std::move(documents)},
-      {"ledger", json_ledger(profile.ledger)}};
+  const bool is_first_simulated =
+      !profile.runs.empty() && is_simulated(profile, profile.runs.front());
+  const Json index{{"schema", "culprit-web-index-1"},
+                   {"name", printable(name_)},
+                   {"runs", json_runs(profile)},
+                   {"is_simulated", is_first_simulated},
+                   {"machine", json_machine(profile.machine)},
+                   {"clock", json_clock(profile.machine)},
+                   {"documents", std::move(documents)},
+                   {"ledger", json_ledger(profile.ledger)}};
   return dump_compact(index);
 }
 

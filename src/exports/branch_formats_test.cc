@@ -197,7 +197,7 @@ TEST(DotCalls, DrawsWhoCallsWhom) {
   const auto text = export_call_graph(test.profile, test.lookup(), {});
   ASSERT_TRUE(text);
   // Two calls: libc (no names) entered the long name, which called grind.
-  for (const char* part : {"calls by branch records: 2; shares of lbr:instructions",
+  for (const char* part : {"calls by branch records: 2; shares of executed instructions",
                            "[label=\"grind\\n100.0 %\\ncalled 1\"", "[label=\"libc.so.6\"",
                            "std::vector<..>::push_back\\ncalled 1\"", "f2 -> f1 [label=\"1\"",
                            "f1 -> f0 [label=\"1\""}) {

@@ -86,8 +86,13 @@ class CallPicture {
       text += fmt::format("; {} of {} functions", format_thousands(kept_.size()),
                           format_thousands(graph_.nodes.size()));
     }
+    return text + "; shares of " + describe_shares();
+  }
+
+  [[nodiscard]] std::string describe_shares() const {
     const Profile& profile = code_.profile();
-    return text + "; shares of " + profile.strings.text(profile.events[0].name);
+    const std::string& event = profile.strings.text(profile.events[0].name);
+    return event == branch_events::kInstructions ? "executed instructions" : event;
   }
 
   std::string name(const CallGraph::Node& node) {

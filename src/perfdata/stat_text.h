@@ -8,7 +8,8 @@
 //
 // Values of several CPUs or threads (-A, --per-thread) are added up, those of intervals (-I)
 // are kept apart. perf has scaled what shared its counter; here it is the count itself, with
-// both times, again. The errors that perf -r prints are not kept.
+// both times, again: in ten-thousandths (Event::scale), so that perf's number comes back exactly.
+// The errors that perf -r prints are not kept.
 
 #include <optional>
 #include <string>
@@ -44,8 +45,10 @@ class StatCounts {
 
  private:
   EventId find_or_add(const StatLine& line);
+  void unscale(EventId event);
 
   Profile profile_;
+  std::vector<uint64_t> parts_;  // of the time that each count had a counter, in ten-thousandths
   std::vector<std::string> intervals_;
 };
 

@@ -1,5 +1,6 @@
 #include "perfdata/stat_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace culprit {
@@ -67,6 +68,25 @@ TEST(StatText, OtherTextIsNone) {
   EXPECT_TRUE(is_stat_text("# started on Sat Nov 21 20:43:11 2026\n\n5,,cs,10,100.00,,\n"));
 }
 
+/// What perf scaled comes back as it printed it, though 25 % of 777 is no whole number.
+TEST(StatText, ScaledCountsComeBackExactly) {
+  for (const double value : {1.0, 777.0, 20'000'007.0, 123'456'789'012.0}) {
+    for (const char* percent : {"25.00", "33.33", "0.01", "99.99", "62.50"}) {
+      StatCounts counts;
+      counts.add(
+          *parse_stat_line(fmt::format("{:.0f},,my_own:event,10000000000,{},,", value, percent)));
+      const Profile profile = counts.take(0);
+      ASSERT_EQ(profile.counts.size(), 1u);
+      const Count& count = profile.counts[0];
+      const double part =
+          static_cast<double>(count.time_running_ns) / static_cast<double>(count.time_enabled_ns);
+      EXPECT_DOUBLE_EQ(static_cast<double>(count.value) * profile.events[0].scale / part, value);
+      EXPECT_EQ(fmt::format("{:.2f}", 100 * part), percent);
+      EXPECT_NEAR(static_cast<double>(count.time_running_ns), 1e10, 5000);
+    }
+  }
+}
+
 TEST(StatText, AddsUpToCountsWithTheTimeTheyHadACounter) {
   StatCounts counts;
   for (const char* text :
@@ -79,9 +99,11 @@ TEST(StatText, AddsUpToCountsWithTheTimeTheyHadACounter) {
   const Profile profile = counts.take(2);
   ASSERT_EQ(profile.events.size(), 3u);
   ASSERT_EQ(profile.counts.size(), 3u);
-  EXPECT_EQ(profile.counts[0].value, 500u);  // half of the time counted half of what perf says
+  const double scale = profile.events[0].scale;
+  EXPECT_DOUBLE_EQ(static_cast<double>(profile.counts[0].value) * scale, 500);  // half of the time
+  EXPECT_EQ(profile.counts[0].time_running_ns, 500000u);
   EXPECT_EQ(profile.counts[0].time_enabled_ns, 1000000u);
-  EXPECT_EQ(profile.counts[1].value, 600u);
+  EXPECT_DOUBLE_EQ(static_cast<double>(profile.counts[1].value) * scale, 600);
   EXPECT_EQ(profile.events[1].unit, Unit::ns);
   EXPECT_EQ(profile.counts[2].value, 500000u);
   EXPECT_TRUE(profile.machine.has_pmu);

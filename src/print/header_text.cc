@@ -178,7 +178,9 @@ std::string print_run(const Profile& profile, const TextStyle& style) {
     if (const std::string cpu_time = describe_cpu_time(profile); !cpu_time.empty()) {
       times.push_back(cpu_time);
     }
-    facts.push_back(fmt::format("{}", fmt::join(times, ", ")));
+    const bool has_time = duration_ns > 0 || run.cpu_time_ns;
+    const char* const whose = has_time && is_simulated(profile, run) ? " (of the simulator)" : "";
+    facts.push_back(fmt::format("{}{}", fmt::join(times, ", "), whose));
     facts.push_back(describe_status(run.wait_status));
   }
   facts.push_back(describe_machine(profile.machine));

@@ -230,9 +230,9 @@ double own_value(const ReportTable& table, const ReportRow& row) {
   return has_self ? row.self[0].value : row.values[0].value;
 }
 
-/// Says how to open the row with most, for people, who see some rows.
-void name_hottest(CodeIndex& code, ReportTable& table) {
-  if (!table.options.names_hottest || table.options.limit == 0 || table.events.empty()) return;
+/// Says how to open the row with most.
+void find_hottest(CodeIndex& code, ReportTable& table) {
+  if (table.events.empty()) return;
   const ReportRow* hottest = nullptr;
   for (const ReportRow& row : table.rows) {
     if (!row.function || !can_annotate(*row.function)) continue;
@@ -241,6 +241,11 @@ void name_hottest(CodeIndex& code, ReportTable& table) {
   if (hottest == nullptr) return;
   table.hottest =
       make_next_words(code, {*hottest->function, hottest->inlined, hottest->module.value_or("")});
+}
+
+/// For people, who see some rows.
+void name_hottest_shown(CodeIndex& code, ReportTable& table) {
+  if (table.options.names_hottest && table.options.limit != 0) find_hottest(code, table);
 }
 
 /// What a first user does not know, each only where it matters.
@@ -258,6 +263,11 @@ void add_hints(CodeIndex& code, ReportTable& table) {
 }
 
 }  // namespace
+
+void name_hottest(const Profile& profile, const FactsLookup& facts, ReportTable& table) {
+  CodeIndex code(profile, facts);
+  find_hottest(code, table);
+}
 
 bool is_counts_only(const Profile& profile) {
   return !profile.counts.empty() &&
@@ -306,7 +316,7 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   CodeIndex code(profile, facts);
   if (options.tree != Tree::none) {
     RETURN_IF_ERROR(make_tree(code, order, table));
-    name_hottest(code, table);
+    name_hottest_shown(code, table);
     return table;
   }
   if (options.by.empty()) return Error{"a report needs at least one level to report by"};
@@ -329,7 +339,7 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
         "function, line, module or process"};
   }
   order_and_cut(profile, accounts, merger.rows(), callers, order, table);
-  name_hottest(code, table);
+  name_hottest_shown(code, table);
   add_hints(code, table);
   return table;
 }

@@ -123,6 +123,9 @@ bool is_counts_only(const Profile& profile);
 /// Makes the table. That of a profile with counts of whole runs only has totals and no rows.
 Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts,
                                 const ReportOptions& options);
+/// Fills ReportTable::hottest, which make_report() leaves empty where options have no limit.
+/// `profile`: that the table's rows are of.
+void name_hottest(const Profile& profile, const FactsLookup& facts, ReportTable& table);
 std::string print_report(const Profile& profile, const ReportTable& table, Format format,
                          const TextStyle& style);
 

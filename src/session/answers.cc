@@ -45,6 +45,13 @@ Result<ReportAnswer> answer_costs(const ProfileView& view, const ReportQuestion&
   ASSIGN_OR_RETURN(CostReport costs,
                    make_cost_report(accounting.profile(), view.facts(parts), accounting.cpu(),
                                     question.report, question.costs));
+  // Text shows the parts of a branch as shares; its own cycles stand beside those of everything.
+  if (question.costs.detail) {
+    costs.table.options.events = {std::string(branch_words(*question.costs.detail))};
+  }
+  if (question.report.names_hottest) {
+    name_hottest(accounting.profile(), view.facts(parts), costs.table);
+  }
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(costs.head)),
                       std::move(costs.table), std::nullopt, std::nullopt};
 }
@@ -158,6 +165,7 @@ Result<std::string> export_addresses(const ProfileView& view, Format format) {
   question.report.by = {RowLevel::process,  RowLevel::thread, RowLevel::module,
                         RowLevel::function, RowLevel::line,   RowLevel::instruction};
   question.report.limit = 0;
+  question.report.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
   return print_report(answer.shown(), answer.table, format, {});
 }
@@ -183,6 +191,13 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
     return answer;
   }
   if (is_counts_only(view.profile())) {
+    if (question.report.columns != Columns::events) {
+      return Error{question.report.columns == Columns::hca
+                       ? "counts of whole runs have no rows by code, so no --columns hca: culprit "
+                         "why shows the tree of their cycles"
+                       : "counts of whole runs have no rows by code, so no --columns: culprit "
+                         "record tells what is where"};
+    }
     ASSIGN_OR_RETURN(ReportTable table, make_report(view.profile(), view.facts({}), {}));
     return ReportAnswer{&view.profile(), nullptr, std::move(table),
                         make_count_table(view.profile(), {}), std::nullopt};
@@ -200,6 +215,9 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
     }
   }
   ASSIGN_OR_RETURN(answer.table, make_report(answer.shown(), facts, question.report));
+  if (question.report.names_hottest && question.report.limit == 0) {
+    name_hottest(answer.shown(), facts, answer.table);
+  }
   return answer;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "model/every_event.h"
 #include "session/joined_stacks.h"
 #include "store/profile_file.h"
 
@@ -26,6 +27,7 @@ ProfileView ProfileView::of(std::unique_ptr<Profile> profile, ReadFacts read,
   Profile& rows = *profile;
   ProfileView view(std::move(profile),
                    std::make_unique<FactsCache>(std::move(read), facts_limit_bytes));
+  count_every_event(rows);
   join_stacks(rows, view.facts(FactPart::functions));
   return view;
 }

@@ -21,6 +21,7 @@
 #include "simulate/end_with_culprit.h"
 #include "simulate/image_accounts.h"
 #include "simulate/line_places.h"
+#include "simulate/missing_range.h"
 #include "simulate/qemu_engine.h"
 #include "simulate/simulated_profile.h"
 #include "simulate/window_pace.h"
@@ -394,6 +395,12 @@ void SimulationRun::note_order_of_threads(Ledger& ledger) const {
       options_.deterministic ? "; the process could not be watched" : " (--deterministic)"));
 }
 
+std::vector<std::string> paths_of_images(const Profile& profile) {
+  std::vector<std::string> paths;
+  for (const Image& image : profile.images) paths.push_back(profile.strings.text(image.path));
+  return paths;
+}
+
 /// Those that were asked for and are nowhere.
 void SimulationRun::note_ranges(Ledger& ledger) {
   const Profile& profile = profile_.builder().profile();
@@ -403,12 +410,10 @@ void SimulationRun::note_ranges(Ledger& ledger) {
     };
     if (std::any_of(profile.objects.begin(), profile.objects.end(), is_it)) continue;
     const std::string remark =
-        range.line != 0
-            ? fmt::format("range '{}': {}:{} allocated nothing", printable(range.name),
-                          printable(range.file), range.line)
-            : fmt::format("range '{}': no variable '{}' in {}", printable(range.name),
-                          printable(range.symbol),
-                          range.file.empty() ? "any file that ran" : printable(range.file));
+        range.line != 0 ? fmt::format("range '{}': {}:{} allocated nothing", printable(range.name),
+                                      printable(range.file), range.line)
+                        : fmt::format("range '{}': {}", printable(range.name),
+                                      describe_missing(range, paths_of_images(profile)));
     ledger.note(remark);
     remarks_.push_back(remark);
   }

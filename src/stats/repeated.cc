@@ -37,7 +37,8 @@ ScaledCount estimate_scaled_count(std::span<const CountedSlice> slices) {
   }
   ScaledCount scaled;
   if (running <= 0) return scaled;
-  scaled.value = value * enabled / running;
+  // In long double, so that a number that somebody else has scaled so comes back exactly.
+  scaled.value = static_cast<double>(static_cast<long double>(value) * enabled / running);
   if (running >= enabled) {
     scaled.interval95 = Interval{scaled.value, scaled.value};
     return scaled;

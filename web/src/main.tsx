@@ -36,7 +36,7 @@ function Header({ index }: { index: Index.IndexDocument }): JSX.Element {
   return (
     <div class="facts">
       <code class="command" title={run?.command}>{run?.command || index.name}</code>
-      <span>{run ? duration(run.duration_ns) : ""}</span>
+      <span>{run ? duration(run.duration_ns) + (index.is_simulated ? " (of the simulator)" : "") : ""}</span>
       <span>{engines}</span>
       <span>{index.machine.cpu_model}</span>
       <span>{index.machine.has_pmu ? "hardware PMU" : "no hardware PMU"}</span>

@@ -31,6 +31,10 @@ export interface IndexDocument {
   schema: "culprit-web-index-1";
   name: string;
   runs: Run[];
+  /**
+   * the first run was under the simulator: its times are the simulator's
+   */
+  is_simulated: boolean;
   machine: Machine;
   clock: Clock;
   documents: {

@@ -289,13 +289,22 @@ void DataObjects::paint_images(Span where) {
   }
 }
 
+/// The variables of a range in one file. A name with a compiler's number counts if it is the only
+/// one, and no file so far had the range.
 void DataObjects::find_ranges(const ImagePlace& place, const ElfObjects& elf, uint64_t bias) {
-  for (const Range& range : ranges_) {
-    for (const ElfVariable& variable : elf.variables) {
-      if (!range.is_of(place.path, variable.name)) continue;
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    const Range& range = ranges_[i];
+    const auto add = [&](const ElfVariable& variable) {
       const uint64_t begin = variable.address + bias;
       activate(range, {begin, begin + variable.size_bytes});
+      named_ranges_.insert(i);
+    };
+    std::vector<const ElfVariable*> numbered;
+    for (const ElfVariable& variable : elf.variables) {
+      if (range.is_of(place.path, variable.name)) add(variable);
+      if (range.is_stem_of(place.path, variable.name)) numbered.push_back(&variable);
     }
+    if (numbered.size() == 1 && !named_ranges_.contains(i)) add(*numbered.front());
   }
 }
 

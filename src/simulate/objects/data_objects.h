@@ -277,6 +277,7 @@ class DataObjects {
   std::vector<std::pair<Span, ObjectNumber>> ranges_of_calls_;  // by code
   std::map<size_t, ObjectNumber> range_objects_;                // of these, by number of range
   std::vector<ObjectNumber> found_ranges_;
+  std::set<size_t> named_ranges_;  // of which a file had a variable, by number of range
 };
 
 }  // namespace culprit::objects

@@ -291,6 +291,31 @@ TEST(DataObjects, BlocksOfARangesCodeAreTheRange) {
   EXPECT_EQ(objects.find_begin(rows, 0x90028), 0x90020U);
 }
 
+/// gfortran calls the arrays a and b of a main program a.1 and b.0.
+TEST(DataObjects, RangesAreFoundByWhatTheSourceCallsAVariable) {
+  ElfObjects elf = two_variables();
+  elf.variables = {{"a.1", 0x4010, 0x10},
+                   {"buf.0", 0x4020, 8},
+                   {"buf.1", 0x4028, 8},
+                   {"c", 0x4030, 8},
+                   {"c.2", 0x4038, 8}};
+  DataObjects objects({*parse_range("a"), *parse_range("buf"), *parse_range("mine=c")});
+  const auto name_at = [&](uint64_t address) {
+    return objects.object(objects.shadow().find(kBias + address)).name;
+  };
+  objects.add_image(kPlace, elf);
+  EXPECT_EQ(name_at(0x4010), "a");
+  EXPECT_EQ(name_at(0x4020), "buf.0");  // nobody can tell which one is meant
+  EXPECT_EQ(name_at(0x4028), "buf.1");
+  EXPECT_EQ(name_at(0x4030), "mine");
+  EXPECT_EQ(name_at(0x4038), "c.2");
+  EXPECT_EQ(objects.found_ranges().size(), 2U);
+  ElfObjects library = two_variables();
+  library.variables = {{"a.7", 0x4010, 0x10}};
+  objects.add_image({"/lib/other.so", 4, 0x50000, 0x51000, 0x1000}, library);
+  EXPECT_EQ(objects.found_ranges().size(), 2U);  // the first file that has one has it
+}
+
 TEST(DataObjects, RangesLieOverAllElse) {
   DataObjects objects({*parse_range("half=table"), *parse_range("buf=0x1008+16")});
   const ObjectNumber buf = objects.shadow().find(0x1008);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -25,7 +26,15 @@ bool is_writable_word(std::string_view text) {
 }  // namespace
 
 bool Range::is_of(std::string_view path, std::string_view variable) const {
-  if (symbol.empty() || variable != symbol) return false;
+  return !symbol.empty() && variable == symbol && is_in(path);
+}
+
+bool Range::is_stem_of(std::string_view path, std::string_view variable) const {
+  const std::string_view stem = without_number(variable);
+  return !symbol.empty() && stem.size() < variable.size() && stem == symbol && is_in(path);
+}
+
+bool Range::is_in(std::string_view path) const {
   if (file.empty() || path == file) return true;
   return path.ends_with(file) && path[path.size() - file.size() - 1] == '/';
 }

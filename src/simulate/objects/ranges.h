@@ -3,7 +3,7 @@
 // --range: parts of memory that a user gives a name. How they are written, and how the host side
 // tells them to the program's process: a file in the folder of counts.
 //
-//     a                the variable a, of whatever file has one
+//     a                the variable a, of whatever file has one; else a.1, if no a.2 is there
 //     rows=matrix.so:a the variable a of matrix.so, called rows
 //     rows=quake.c:31  the blocks that line 31 of quake.c allocates
 //     buf=0x5000+4096  4,096 bytes from there on
@@ -34,6 +34,10 @@ struct Range {
 
   /// Whether it is a variable of this name in this file.
   [[nodiscard]] bool is_of(std::string_view path, std::string_view variable) const;
+  /// Whether it is a variable that the source calls so, "a.1" for "a", in this file.
+  [[nodiscard]] bool is_stem_of(std::string_view path, std::string_view variable) const;
+  /// Whether its variable may be in this file.
+  [[nodiscard]] bool is_in(std::string_view path) const;
   [[nodiscard]] bool is_by_address() const { return symbol.empty() && line == 0; }
 };
 
