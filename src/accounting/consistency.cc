@@ -22,9 +22,8 @@ std::optional<Estimate> add_up(const Template& cpu, const RowAmounts& amounts,
 
 bool is_made_of(const CostNode& node, const std::string& event) {
   const bool is_it = node.row != nullptr && node.row->event == event && node.in_sum;
-  return is_it || std::ranges::any_of(node.parts, [&](const CostNode& part) {
-           return is_made_of(part, event);
-         });
+  return is_it || std::ranges::any_of(
+                      node.parts, [&](const CostNode& part) { return is_made_of(part, event); });
 }
 
 }  // namespace

@@ -160,9 +160,9 @@ class WindowSums {
   };
   std::unordered_map<uint32_t, FromMemory> from_memory_;  // by site: since the beginning
   std::vector<bool> is_counted_;                          // by event: it is of memory alone
-  std::vector<uint32_t> sites_{0};                  // by row
-  std::vector<double> event_rates_;                 // by row and event: per execution
-  std::map<uint32_t, Residuals> residuals_;         // by function
+  std::vector<uint32_t> sites_{0};                        // by row
+  std::vector<double> event_rates_;                       // by row and event: per execution
+  std::map<uint32_t, Residuals> residuals_;               // by function
 };
 
 /// Windows by number, each with the chunks of all threads.

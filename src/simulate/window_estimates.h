@@ -8,11 +8,11 @@
 //                                                        ────────────────────────────
 //                                                        sum of the windows' executions
 //
-// each window weighted by the part of the run that it stands for. What memory had is counted between
-// windows, too, as that goes through the caches: it is no estimate, though caches are not quite as the
-// whole run has them. An instruction that ran since the
-// beginning and that no window met has the beginning's cost per execution, as an estimate whose
-// error is as large as itself; if the beginning has none, it is not covered, and has no value.
+// each window weighted by the part of the run that it stands for. What memory had is counted
+// between windows, too, as that goes through the caches: it is no estimate, though caches are not
+// quite as the whole run has them. An instruction that ran since the beginning and that no window
+// met has the beginning's cost per execution, as an estimate whose error is as large as itself; if
+// the beginning has none, it is not covered, and has no value.
 //
 // Threads of a process share costs per execution.
 

@@ -61,10 +61,10 @@ std::string take_words(const Words& words, bool has_input, std::string& part, st
 CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* error) {
   CLI::App* app = root.add_subcommand(
       "locality", "what became of the cache lines that each statement brought in");
-  const auto words =
-      add_words(app, "PART",
-                "a function (a name or a pattern), FILE:LINE or FILE:FIRST-LAST: with who reuses and "
-                "who evicts its lines");
+  const auto words = add_words(
+      app, "PART",
+      "a function (a name or a pattern), FILE:LINE or FILE:FIRST-LAST: with who reuses and "
+      "who evicts its lines");
   std::string* const file = &command->file;
   CLI::Option* input =
       app->add_option("-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
