@@ -21,6 +21,12 @@ int print_result(const std::string& problem, const std::string& text, Format for
   return written ? 0 : fail(written.error());
 }
 
+/// Text ends with the next step.
+Result<ReportAnswer> answer_for(const ProfileView& view, ReportQuestion question, Format format) {
+  question.report.names_hottest = format == Format::text;
+  return answer_report(view, question);
+}
+
 }  // namespace
 
 int run(const ReportCommand& command) {
@@ -35,7 +41,7 @@ int run(const ReportCommand& command) {
                         print_never(view->profile(), *answer, options.limit, command.format, style),
                         command.format);
   }
-  const Result<ReportAnswer> answer = answer_report(*view, command.question);
+  const Result<ReportAnswer> answer = answer_for(*view, command.question, command.format);
   if (!answer) return fail(answer.error());
   return print_result(view->problem(), print_answer(*answer, command.format, style),
                       command.format);
@@ -71,7 +77,7 @@ int run(const DataCommand& command) {
   Result<ProfileView> view = ProfileView::open(command.file);
   if (!view) return fail(view.error());
   if (const auto sampled = find_sampled_data(view->profile(), command.question)) {
-    const Result<ReportAnswer> answer = answer_report(*view, *sampled);
+    const Result<ReportAnswer> answer = answer_for(*view, *sampled, command.format);
     if (!answer) return fail(answer.error());
     if (answer->table.rows.empty() && !command.question.object.empty()) {
       return fail(Error{fmt::format("no data object here is '{}' (culprit data lists them)",

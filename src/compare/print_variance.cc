@@ -50,10 +50,6 @@ const Cells kCells[] = {
                     const RowVariance& r) { return fmt::format("{:.0f} %", 100 * r.explains); }},
 };
 
-bool really_varies(const RowVariance& row) {
-  return !(row.excess > 0) || row.excess > kReallyVaries;  // 0: it was not sampled
-}
-
 /// Of a total that varies by chance alone there is nothing to explain.
 std::span<const Cells> shown_cells(const RunVariance& variance) {
   const std::span<const Cells> all(kCells);

@@ -69,6 +69,10 @@ RowChange compare_two(const ComparedRow& row, const RunVariance& variance) {
 
 }  // namespace
 
+bool really_varies(const RowVariance& row) {
+  return row.excess > 0 ? row.excess > kReallyVaries : row.largest > row.smallest;
+}
+
 Difference compare_extremes(const ComparedRows& rows, const RunVariance& variance) {
   Difference out;
   out.base_runs = out.new_runs = 1;
@@ -77,8 +81,7 @@ Difference compare_extremes(const ComparedRows& rows, const RunVariance& varianc
   out.total.key = variance.total.key;
   if (out.total.verdict == ChangeVerdict::same) return out;
   for (const RowVariance& row : variance.rows) {
-    const bool varies = out.is_exact ? row.largest > row.smallest : row.excess > kReallyVaries;
-    if (!varies) continue;
+    if (!really_varies(row)) continue;
     const auto found = std::find_if(rows.rows.begin(), rows.rows.end(),
                                     [&](const ComparedRow& one) { return one.key == row.key; });
     out.rows.push_back(compare_two(*found, variance));

@@ -41,6 +41,8 @@ RunVariance find_variance(const ComparedRows& rows, double least_samples);
 
 /// Above it the observed variance is more than sampling alone makes.
 inline constexpr double kReallyVaries = 2;
+/// Whether it varies by more than sampling makes of it.
+bool really_varies(const RowVariance& row);
 
 /// The fastest run (base) beside the slowest, of the rows that really vary, those with the largest
 /// change first, and of the total. What changed is called more or less: that it varies was found

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compare/print_comparison.h"
 #include "compare/test_rows.h"
 
 namespace culprit {
@@ -46,6 +47,23 @@ TEST(RunVariance, ExtremesAreOfTheRowsThatVary) {
   // Of runs that are alike there is nothing to say.
   const ComparedRows alike = sampled_rows({{100, 100}});
   EXPECT_TRUE(compare_extremes(alike, find_variance(alike, 20)).rows.empty());
+}
+
+// Totals of 170, 190 and 140 vary as 633 where sampling makes 167; of 200, 202 and 198 as 4, for
+// 200.
+TEST(RunVariance, ExplainsATotalThatVariesOnly) {
+  const auto print = [](const std::vector<std::vector<uint64_t>>& samples) {
+    const ComparedRows rows = sampled_rows(samples);
+    const RunVariance variance = find_variance(rows, 20);
+    return print_variance({rows, {RowLevel::function}}, variance, compare_extremes(rows, variance),
+                          Format::text, {});
+  };
+  const std::string varies = print({{100, 130, 70}, {70, 60, 70}});
+  EXPECT_NE(varies.find("explains: share of"), std::string::npos) << varies;
+  EXPECT_NE(varies.find(" % "), std::string::npos);
+  const std::string steady = print({{100, 130, 70}, {100, 72, 128}});
+  EXPECT_EQ(steady.find("explains:"), std::string::npos) << steady;
+  EXPECT_NE(steady.find("no row explains its variance"), std::string::npos);
 }
 
 TEST(RunVariance, SharesOfTheTotalsVarianceAddUp) {

@@ -112,7 +112,6 @@ Result<std::string> Documents::make(std::string_view name) const {
     question.report.tree = Tree::callees;
     question.report.limit = 0;
     question.report.minimum_percent = kLeastCallPercent;
-    question.report.names_hottest = false;
     ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
     return calls_document(answer);
   }
@@ -189,7 +188,6 @@ Result<std::string> Documents::make_places() const {
   ReportQuestion question;
   question.report.by = kPlaces;
   question.report.limit = 0;
-  question.report.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
   return table_document(answer);
 }
@@ -198,7 +196,6 @@ Result<std::string> Documents::make_hottest() const {
   ReportQuestion question;
   question.report.by = {RowLevel::module, RowLevel::function};
   question.report.limit = kHottestFunctions;
-  question.report.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
   return table_document(answer);
 }
@@ -208,7 +205,6 @@ Result<std::string> Documents::make_costs(std::string_view branch) const {
   question.report.by = kPlaces;
   question.report.columns = Columns::hca;
   question.report.limit = 0;
-  question.report.names_hottest = false;
   if (!branch.empty()) {
     question.costs.detail = branch_of(branch);
     if (!question.costs.detail) return no_document();
@@ -272,7 +268,6 @@ Result<const Documents::Functions*> Documents::functions() const {
   ReportQuestion question;
   question.report.by = {RowLevel::module, RowLevel::function};
   question.report.limit = 0;
-  question.report.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view_, question));
   Functions found;
   const std::vector<Value>& totals = answer.table.totals;

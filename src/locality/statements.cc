@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/names.h"
-#include "base/number.h"
 #include "base/text.h"
 
 namespace culprit {
@@ -96,18 +95,8 @@ CodeSpot Statements::describe(const Location& at) {
   return spot;
 }
 
-CodePart::CodePart(CodeIndex& code, std::string words) : code_(code), words_(std::move(words)) {
-  const size_t colon = words_.rfind(':');
-  if (colon == std::string::npos || colon == 0 || words_[colon - 1] == ':') return;
-  const std::string lines = words_.substr(colon + 1);
-  const size_t dash = lines.find('-');
-  const auto first = find_number(lines.substr(0, dash), 10);
-  const auto last = dash == std::string::npos ? first : find_number(lines.substr(dash + 1), 10);
-  if (!first || !last || *first == 0 || *last < *first || *last > UINT32_MAX) return;
-  first_line_ = static_cast<uint32_t>(*first);
-  last_line_ = static_cast<uint32_t>(*last);
-  file_ = words_.substr(0, colon);
-}
+CodePart::CodePart(CodeIndex& code, std::string words)
+    : code_(code), words_(std::move(words)), lines_(parse_file_lines(words_)) {}
 
 bool CodePart::holds(const Location& at) {
   const auto [found, is_new] = known_.try_emplace(at, false);
@@ -130,9 +119,10 @@ bool CodePart::find(const Location& at) {
   if (place.line == CodePlace::kNone) return false;
   const LineFact& line = facts->lines[place.line];
   const std::string& file = facts->strings.text(line.file);
-  const bool is_file = file == file_ || base_name(file) == file_ || file.ends_with("/" + file_);
-  if (is_file) names_.push_back(fmt::format("{}:{}", file_, line.line));
-  return is_file && first_line_ <= line.line && line.line <= last_line_;
+  const std::string& wanted = lines_->file;
+  const bool is_file = file == wanted || base_name(file) == wanted || file.ends_with("/" + wanted);
+  if (is_file) names_.push_back(fmt::format("{}:{}", wanted, line.line));
+  return is_file && lines_->hold(line.line);
 }
 
 Error CodePart::not_found() const {
@@ -144,7 +134,7 @@ Error CodePart::not_found() const {
   if (is_line() && names.empty()) {
     return Error{
         fmt::format("no code that ran is of a file '{}': does it have debug information (-g)?",
-                    printable(file_))};
+                    printable(lines_->file))};
   }
   const std::string nearest = nearest_word(words_, short_names);
   return Error{

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attribute/code_index.h"
+#include "base/file_lines.h"
 #include "report/row_key.h"
 
 namespace culprit {
@@ -63,7 +64,7 @@ class CodePart {
 
   /// Whether the instruction is of those lines, or in the function, what is inlined there included.
   bool holds(const Location& at);
-  [[nodiscard]] bool is_line() const { return first_line_ != 0; }
+  [[nodiscard]] bool is_line() const { return lines_.has_value(); }
   [[nodiscard]] const std::string& words() const { return words_; }
   /// The error of a part that holds nothing: with the nearest name there is.
   [[nodiscard]] Error not_found() const;
@@ -73,9 +74,7 @@ class CodePart {
 
   CodeIndex& code_;
   std::string words_;
-  std::string file_;
-  uint32_t first_line_ = 0;  // 0: a function
-  uint32_t last_line_ = 0;
+  std::optional<FileLines> lines_;  // none: a function
   std::unordered_map<Location, bool> known_;
   std::vector<std::string> names_;  // seen, for the error
 };

@@ -15,19 +15,6 @@ namespace {
 /// No sample stands for more: it would be three days of a CPU's time, or a day of its cycles.
 constexpr uint64_t kLargestValue = uint64_t{1} << 48;
 
-Engine find_engine(const EventAttr& attr) {
-  switch (attr.type) {
-    case PERF_TYPE_SOFTWARE:
-      return attr.config <= PERF_COUNT_SW_TASK_CLOCK ? Engine::timer : Engine::software;
-    case PERF_TYPE_TRACEPOINT:
-      return Engine::tracepoint;
-    case PERF_TYPE_BREAKPOINT:
-      return Engine::breakpoint;
-    default:
-      return Engine::pmu;
-  }
-}
-
 bool is_dummy(const EventAttr& attr) {
   return attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_DUMMY;
 }
@@ -88,7 +75,7 @@ EventId RecordImporter::add_event_row(const RecordedEvent& recorded) {
   row.name = builder_.intern(name);
   row.unit = recorded.has_periods ? find_sampled_unit(name) : Unit::events;
   row.provenance = Provenance::sampled;
-  row.engine = builder_.intern(word_of(find_engine(recorded.attr)));
+  row.engine = builder_.intern(word_of(find_engine(recorded.attr.type, recorded.attr.config)));
   if (recorded.has_attr) row.encoding = builder_.intern(format_encoding(recorded.attr));
   row.period = recorded.attr.is_frequency ? 0 : recorded.attr.sample_period;
   builder_.profile().events.push_back(row);
@@ -233,7 +220,7 @@ void RecordImporter::describe_machine(const RecordedFacts& facts) {
   profile.machine.kernel_release = facts.kernel_release;
   profile.machine.cpus_online = facts.cpus_online;
   for (const RecordedEvent& event : attributes_.events()) {
-    profile.machine.has_pmu |= find_engine(event.attr) == Engine::pmu;
+    profile.machine.has_pmu |= find_engine(event.attr.type, event.attr.config) == Engine::pmu;
   }
   const auto keep = [&](const std::string& key, const std::string& value) {
     if (!value.empty()) profile.environment[key] = value;

@@ -63,6 +63,19 @@ Result<uint32_t> parse_attr_size(std::span<const std::byte> attr, std::endian or
   return size == 0 ? uint32_t{PERF_ATTR_SIZE_VER0} : size;
 }
 
+Engine find_engine(uint32_t type, uint64_t config) {
+  switch (type) {
+    case PERF_TYPE_SOFTWARE:
+      return config <= PERF_COUNT_SW_TASK_CLOCK ? Engine::timer : Engine::software;
+    case PERF_TYPE_TRACEPOINT:
+      return Engine::tracepoint;
+    case PERF_TYPE_BREAKPOINT:
+      return Engine::breakpoint;
+    default:
+      return Engine::pmu;
+  }
+}
+
 Result<EventAttr> parse_event_attr(std::span<const std::byte> attr, std::endian order) {
   RETURN_IF_ERROR(parse_attr_size(attr, order));
   const auto number = [&](size_t offset) { return field_at<uint64_t>(attr, offset, order); };

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "model/engine.h"
 #include "records/record_layout.h"
 
 namespace culprit {
@@ -30,6 +31,10 @@ struct EventAttr {
 
 /// `attr` is at least as long as its first version (64 bytes); what is missing is 0.
 Result<EventAttr> parse_event_attr(std::span<const std::byte> attr, std::endian order);
+
+/// What makes an event of a perf_event_attr's type and config: the kernel's clocks, what else its
+/// software counts, tracepoints, breakpoints; all others are a PMU's.
+Engine find_engine(uint32_t type, uint64_t config);
 
 /// What the attr says of its own size [bytes]; 64 for the first version, which says 0.
 Result<uint32_t> parse_attr_size(std::span<const std::byte> attr, std::endian order);

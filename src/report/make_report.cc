@@ -243,11 +243,6 @@ void find_hottest(CodeIndex& code, ReportTable& table) {
       make_next_words(code, {*hottest->function, hottest->inlined, hottest->module.value_or("")});
 }
 
-/// For people, who see some rows.
-void name_hottest_shown(CodeIndex& code, ReportTable& table) {
-  if (table.options.names_hottest && table.options.limit != 0) find_hottest(code, table);
-}
-
 /// What a first user does not know, each only where it matters.
 void add_hints(CodeIndex& code, ReportTable& table) {
   const bool is_of_functions = table.options.by == std::vector{RowLevel::function};
@@ -316,7 +311,7 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
   CodeIndex code(profile, facts);
   if (options.tree != Tree::none) {
     RETURN_IF_ERROR(make_tree(code, order, table));
-    name_hottest_shown(code, table);
+    if (options.names_hottest) find_hottest(code, table);
     return table;
   }
   if (options.by.empty()) return Error{"a report needs at least one level to report by"};
@@ -339,7 +334,7 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
         "function, line, module or process"};
   }
   order_and_cut(profile, accounts, merger.rows(), callers, order, table);
-  name_hottest_shown(code, table);
+  if (options.names_hottest) find_hottest(code, table);
   add_hints(code, table);
   return table;
 }

@@ -70,7 +70,7 @@ struct ReportOptions {
   double minimum_percent = 0;
   unsigned address_masks = 0;  // so many registers: what they would have covered of ranges
   FrameChoice frames = FrameChoice::innermost;
-  bool names_hottest = true;  // ReportTable::hottest is wanted, which takes a search of all names
+  bool names_hottest = false;  // ReportTable::hottest is wanted, which takes a search of all names
 };
 
 /// A row; only the fields that `by` makes meaningful are set. An instruction or block
@@ -123,8 +123,8 @@ bool is_counts_only(const Profile& profile);
 /// Makes the table. That of a profile with counts of whole runs only has totals and no rows.
 Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts,
                                 const ReportOptions& options);
-/// Fills ReportTable::hottest, which make_report() leaves empty where options have no limit.
-/// `profile`: that the table's rows are of.
+/// Says how to open the row with most (ReportTable::hottest) of a table that was made otherwise.
+/// `profile`: that its rows are of
 void name_hottest(const Profile& profile, const FactsLookup& facts, ReportTable& table);
 std::string print_report(const Profile& profile, const ReportTable& table, Format format,
                          const TextStyle& style);

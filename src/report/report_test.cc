@@ -44,7 +44,8 @@ ReportOptions by(std::vector<RowLevel> levels) {
   return options;
 }
 
-std::string text_of(const TestProfile& test, const ReportOptions& options, TextStyle style = {}) {
+std::string text_of(const TestProfile& test, ReportOptions options, TextStyle style = {}) {
+  options.names_hottest = true;
   return print_report(test.profile, report_of(test, options), Format::text, style);
 }
 

@@ -49,9 +49,6 @@ Result<ReportAnswer> answer_costs(const ProfileView& view, const ReportQuestion&
   if (question.costs.detail) {
     costs.table.options.events = {std::string(branch_words(*question.costs.detail))};
   }
-  if (question.report.names_hottest) {
-    name_hottest(accounting.profile(), view.facts(parts), costs.table);
-  }
   return ReportAnswer{&view.profile(), std::make_unique<Profile>(std::move(costs.head)),
                       std::move(costs.table), std::nullopt, std::nullopt};
 }
@@ -165,7 +162,6 @@ Result<std::string> export_addresses(const ProfileView& view, Format format) {
   question.report.by = {RowLevel::process,  RowLevel::thread, RowLevel::module,
                         RowLevel::function, RowLevel::line,   RowLevel::instruction};
   question.report.limit = 0;
-  question.report.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportAnswer answer, answer_report(view, question));
   return print_report(answer.shown(), answer.table, format, {});
 }
@@ -215,9 +211,6 @@ Result<ReportAnswer> answer_report(const ProfileView& view, const ReportQuestion
     }
   }
   ASSIGN_OR_RETURN(answer.table, make_report(answer.shown(), facts, question.report));
-  if (question.report.names_hottest && question.report.limit == 0) {
-    name_hottest(answer.shown(), facts, answer.table);
-  }
   return answer;
 }
 

@@ -65,7 +65,6 @@ Result<std::vector<TopRow>> list_rows(const Profile& profile, const FactsLookup&
   options.by = is_of_processes ? std::vector{RowLevel::process}
                                : std::vector{RowLevel::function, RowLevel::module};
   options.limit = 0;
-  options.names_hottest = false;
   ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, names, options));
   std::vector<TopRow> rows;
   for (const ReportRow& one : table.rows) {

@@ -214,6 +214,7 @@ Result<CostReport> make_cost_report(const Profile& profile, const FactsLookup& f
   ReportOptions all = options;
   all.limit = 0;
   all.sort.clear();
+  all.names_hottest = false;  // by cycles, below
   ASSIGN_OR_RETURN(ReportTable events, make_report(profile, facts, all));
   const Converter converter(profile, cpu, columns, events.totals);
   if (converter.columns().empty()) {
@@ -265,6 +266,7 @@ Result<CostReport> make_cost_report(const Profile& profile, const FactsLookup& f
     table.remarks.push_back("not here, or not all: " + sentence);
   }
   for (const std::string& remark : converter.match().remarks()) table.remarks.push_back(remark);
+  if (options.names_hottest) name_hottest(profile, facts, table);
   return report;
 }
 

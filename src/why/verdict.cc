@@ -306,14 +306,14 @@ bool knows_any_cost(const CostTree& tree) {
 Verdict of_nothing_large(const Template& cpu, const VerdictInput& input) {
   const CostNode* const largest = find_any_largest(input.tree);
   const bool has_cycles = input.tree.unhalted.cycles.has_value();
-  if (largest == nullptr || !has_cycles || !knows_any_cost(input.tree)) {
+  const bool has_costs = knows_any_cost(input.tree);
+  if (largest == nullptr || !has_cycles || !has_costs) {
     const bool is_time = !cpu.is_simulated && cpu.name.empty();
     return {Certainty::none, nullptr, nullptr,
             is_time       ? "samples of time alone do not tell what user code waits for"
             : !has_cycles ? "no cycles were counted"
-            : knows_any_cost(input.tree)
-                ? "no branch has a tenth of the cycles"
-                : "of what this template asks for no event was recorded that tells a cost"};
+            : !has_costs  ? "of what this template asks for no event was recorded that tells a cost"
+                          : "no branch has a tenth of the cycles"};
   }
   const double share = 100 * share_of(*largest, input);
   if (largest->branch == CostBranch::port_saturation) {

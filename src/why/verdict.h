@@ -61,16 +61,17 @@ struct Verdict {
   const LibraryPart* library = nullptr;  // instead of these: a library's work that need not be done
 };
 
-/// Firm is what hardware counted, by samples enough; what an experiment measured; and what a model
-/// says whose cycles agree with those measured in most of the time, leave less unexplained than
-/// would change the verdict, and are not forecast to hide behind others. The kernel's work is the
-/// verdict where one kind of it has a tenth of the time, and more than the largest branch; and it
-/// is firm where stacks told the kind and code whose costs are not known has no more of the time.
-/// Of a simulated run that was cut short it is a candidate, and none if most of the time came
-/// later. A library's work for which there is a cheaper way is the verdict where it has a fifth of
-/// the time, and more than that; it is measured, and no matter what its instructions wait for; firm
-/// as the kernel's is. Where for most of the wall time no thread runs, it is what they wait for;
-/// firm where one thing outside of the program explains that time.
+/// Firm is what hardware counted, by samples enough and without events that contradict each other;
+/// what an experiment measured; and what a model says whose cycles agree with those measured in
+/// most of the time, leave less unexplained than would change the verdict, and are not forecast to
+/// hide behind others. The kernel's work is the verdict where one kind of it has a tenth of the
+/// time, and more than the largest branch; and it is firm where stacks told the kind and code whose
+/// costs are not known has no more of the time. Of a simulated run that was cut short it is a
+/// candidate, and none if most of the time came later. A library's work for which there is a
+/// cheaper way is the verdict where it has a fifth of the time, and more than that; it is measured,
+/// and no matter what its instructions wait for; firm as the kernel's is. Where for most of the
+/// wall time no thread runs, it is what they wait for; firm where one thing outside of the program
+/// explains that time.
 Verdict find_verdict(const Template& cpu, const VerdictInput& input);
 
 /// Whether a simulated run that was cut short has half of the time that user code takes, or more.

@@ -1,4 +1,4 @@
-#include "base/number.h"
+#include "base/file_lines.h"
 #include "cli/options/command_options.h"
 #include "cli/options/option_words.h"
 
@@ -15,18 +15,10 @@ constexpr Word<CacheLevel> kCacheLevels[] = {{"l1", CacheLevel::l1d},
                                              {"l3", CacheLevel::l3},
                                              {"l1i", CacheLevel::l1i}};
 
-/// "quake.c:512", "quake.c:57-63".
-bool is_file_and_line(const std::string& word) {
-  const size_t colon = word.rfind(':');
-  if (colon == std::string::npos || colon == 0 || word[colon - 1] == ':') return false;
-  const std::string lines = word.substr(colon + 1);
-  return find_number(lines.substr(0, lines.find('-')), 10).has_value();
-}
-
 /// One word alone is a part, unless it looks like a file.
 bool is_profile(const std::string& word) {
   if (word.ends_with(".culprit")) return true;
-  return word.find('/') != std::string::npos && !is_file_and_line(word) &&
+  return word.find('/') != std::string::npos && !parse_file_lines(word) &&
          word.find("operator/") == std::string::npos;
 }
 
@@ -86,7 +78,7 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
       "  culprit locality --format json --limit 0    for programs");
   app->callback([command, words, input, by, limit, error] {
     *error = take_words(*words, input->count() > 0, command->question.part, command->file);
-    const bool is_line = is_file_and_line(command->question.part);
+    const bool is_line = parse_file_lines(command->question.part).has_value();
     if (is_line && by->count() == 0) command->question.by = LocalityBy::column;
     // Programs want everything; people want a page.
     if (command->format != Format::text && limit->count() == 0) command->question.limit = 0;

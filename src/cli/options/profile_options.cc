@@ -226,9 +226,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
       *error = "--template says which events are which cycles: it is for --columns hca";
     }
     // Programs want everything; people want a page.
-    if (command->format == Format::text) return;
-    if (limit->count() == 0) command->question.report.limit = 0;
-    command->question.report.names_hottest = false;  // for the text's next step
+    if (command->format != Format::text && limit->count() == 0) command->question.report.limit = 0;
   });
   return app;
 }

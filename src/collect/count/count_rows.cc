@@ -7,6 +7,7 @@
 #include "model/engine.h"
 #include "model/event_names.h"
 #include "recording/process_folder.h"
+#include "records/event_attr.h"
 
 namespace culprit {
 
@@ -28,7 +29,7 @@ void add_counted_events(Profile& profile, const EventGroup& group) {
     event.name = profile.strings.intern(request.name);
     event.unit = request.unit == "ns" || is_clock(request) ? Unit::ns : Unit::events;
     event.provenance = Provenance::counted;
-    event.engine = profile.strings.intern(word_of(Engine::pmu));
+    event.engine = profile.strings.intern(word_of(find_engine(request.type, request.config)));
     event.encoding = profile.strings.intern(
         format_event_code({request.type, request.config, request.config1, request.config2}));
     event.scale = request.scale;

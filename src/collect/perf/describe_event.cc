@@ -1,28 +1,10 @@
 #include "collect/perf/describe_event.h"
 
-#include <linux/perf_event.h>
-
 #include "model/engine.h"
 #include "model/event_names.h"
+#include "records/event_attr.h"
 
 namespace culprit {
-namespace {
-
-Engine find_engine(const EventRequest& request) {
-  if (is_clock(request)) return Engine::timer;
-  switch (request.type) {
-    case PERF_TYPE_SOFTWARE:
-      return Engine::software;
-    case PERF_TYPE_TRACEPOINT:
-      return Engine::tracepoint;
-    case PERF_TYPE_BREAKPOINT:
-      return Engine::breakpoint;
-    default:
-      return Engine::pmu;
-  }
-}
-
-}  // namespace
 
 Event describe_event(ProfileBuilder& builder, const SampledEvent& sampled) {
   const EventRequest& request = sampled.request;
@@ -31,7 +13,7 @@ Event describe_event(ProfileBuilder& builder, const SampledEvent& sampled) {
   event.name = builder.intern(request.name);
   event.unit = is_time ? Unit::ns : find_sampled_unit(request.name);
   event.provenance = Provenance::sampled;
-  event.engine = builder.intern(word_of(find_engine(request)));
+  event.engine = builder.intern(word_of(find_engine(request.type, request.config)));
   event.encoding = builder.intern(is_time ? request.name
                                           : format_event_code({request.type, request.config,
                                                                request.config1, request.config2}));
