@@ -67,7 +67,7 @@ class BpfSampler {
   /// The next drain gives numbers of images and tasks anew: those of files and processes that are
   /// gone would be kept for ever.
   void forget_names();
-  /// Other periods of the clocks. Call it about once a second: it takes an interrupt of each CPU.
+  /// Other periods of the clocks. Call it some times a second: it takes an interrupt of each CPU.
   void change_periods();
   /// New images, at once: their processes may soon be gone.
   void read_names(SampleVisitor& visitor);

@@ -45,7 +45,7 @@ constexpr uint64_t kReadStacksNs = kSecondNs / 5;
 // A clock has a period for so many samples, and no shorter than that: a change costs half of one,
 // and an interrupt of its CPU.
 constexpr uint64_t kSamplesOfAPeriod = 250;
-constexpr uint64_t kChangePeriodsNs = kSecondNs;
+constexpr uint64_t kChangePeriodsNs = kSecondNs / 4;
 // What is due that soon is done at this waking, too.
 constexpr uint64_t kTogetherNs = kSecondNs / 20;
 constexpr int64_t kClockJumpNs = kSecondNs;

@@ -1,30 +1,33 @@
-// A clock in virtual time: once a second it gets a new period, as the daemon's have it.
+// A clock in virtual time: four times a second it gets a new period, as the daemon's have it.
 
 #include "daemon/random_periods.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <numeric>
 #include <random>
+#include <vector>
 
 namespace culprit {
 namespace {
 
-constexpr uint64_t kChangeNs = 1'000'000'000;
+constexpr uint64_t kChangeNs = 250'000'000;
 constexpr uint64_t kPeriodNs = 1'000'003;
 constexpr size_t kPhases = 20;
 
 using Phases = std::array<uint64_t, kPhases>;
 
 /// How many samples fall into each twentieth of a beat. The daemon wakes up some microseconds after
-/// it is to, and sleeps for a second from then on.
+/// it is to, and sleeps as long again from then on.
 Phases sample_beat(RandomPeriods& periods, std::mt19937_64& lateness, uint64_t beat_ns,
-                   uint64_t changes) {
+                   uint64_t changes, uint64_t change_ns = kChangeNs) {
   Phases phases{};
   uint64_t now_ns = 0;
   for (uint64_t change = 0; change < changes; ++change) {
     const uint64_t period_ns = periods.draw(kPeriodNs);
-    const uint64_t end_ns = now_ns + kChangeNs + 50'000 + lateness() % 50'000;
+    const uint64_t end_ns = now_ns + change_ns + 50'000 + lateness() % 50'000;
     for (now_ns += period_ns; now_ns < end_ns; now_ns += period_ns) {
       ++phases[now_ns % beat_ns * kPhases / beat_ns];
     }
@@ -52,7 +55,7 @@ double mean_chi_squared(uint64_t beat_ns, double range = RandomPeriods::kRange) 
   std::mt19937_64 lateness(1);
   double sum = 0;
   for (int i = 0; i < kTimes; ++i) {
-    sum += compute_chi_squared(sample_beat(periods, lateness, beat_ns, 100));
+    sum += compute_chi_squared(sample_beat(periods, lateness, beat_ns, 400));
   }
   return sum / kTimes;
 }
@@ -78,32 +81,46 @@ TEST(RandomPeriods, TheirMeanRateIsTheOneAskedFor) {
   constexpr int kDraws = 100'000;
   for (int i = 0; i < kDraws; ++i) {
     const auto period_ns = static_cast<double>(periods.draw(kPeriodNs));
-    EXPECT_GE(period_ns, kPeriodNs / 1.25 - 1);
-    EXPECT_LE(period_ns, kPeriodNs / 0.75 + 1);
+    EXPECT_GE(period_ns, kPeriodNs / (1 + RandomPeriods::kRange) - 1);
+    EXPECT_LE(period_ns, kPeriodNs / (1 - RandomPeriods::kRange) + 1);
     rates += 1 / period_ns;
   }
-  // The standard error of a uniform mean is 0.5/sqrt(12 x 100,000) = 0.0005 of the rate.
-  EXPECT_NEAR(rates / kDraws * kPeriodNs, 1, 0.0025);
+  // The standard error of a uniform mean is 1/sqrt(12 x 100,000) = 0.0009 of the rate.
+  EXPECT_NEAR(rates / kDraws * kPeriodNs, 1, 0.004);
 }
 
-// A program that works in two alternating phases, 0.3 and 0.7 of each millisecond.
-TEST(RandomPeriods, SharesOfAlternatingPhasesAreWithinTheirIntervals) {
-  constexpr int kTimes = 300;
-  RandomPeriods periods(11);
+/// Ten seconds of a program that works in two alternating phases, 0.3 and 0.7 of each millisecond:
+/// how far its share is off, in standard errors of a count.
+std::vector<double> measure_shares(double range, uint64_t change_ns, int times) {
+  RandomPeriods periods(11, range);
   std::mt19937_64 lateness(2);
-  int within = 0;
-  for (int time = 0; time < kTimes; ++time) {
-    const Phases phases = sample_beat(periods, lateness, 1'000'000, 60);
-    double first = 0;
-    double all = 0;
-    for (size_t i = 0; i < kPhases; ++i) {
-      all += static_cast<double>(phases[i]);
-      if (i < 6) first += static_cast<double>(phases[i]);
-    }
-    // The interval of a report: 1.96 standard errors of a count.
-    if (std::abs(first - 0.3 * all) < 1.96 * std::sqrt(first)) ++within;
+  std::vector<double> off;
+  for (int time = 0; time < times; ++time) {
+    const uint64_t changes = 10'000'000'000 / change_ns;
+    const Phases phases = sample_beat(periods, lateness, 1'000'000, changes, change_ns);
+    const auto all = static_cast<double>(std::accumulate(phases.begin(), phases.end(), 0ULL));
+    const auto first =
+        static_cast<double>(std::accumulate(phases.begin(), phases.begin() + 6, 0ULL));
+    off.push_back(std::abs(first - 0.3 * all) / std::sqrt(first * (all - first) / all));
   }
-  EXPECT_GE(within, kTimes * 90 / 100);
+  return off;
+}
+
+TEST(RandomPeriods, SharesOfAlternatingPhasesAreWithinTheirIntervals) {
+  const std::vector<double> off = measure_shares(RandomPeriods::kRange, kChangeNs, 300);
+  const auto within = std::count_if(off.begin(), off.end(), [](double one) { return one < 1.96; });
+  EXPECT_GE(within, 300 * 90 / 100);
+}
+
+// A period that is the program's own sees one phase for as long as it is kept: of ten seconds one
+// is a tenth, a quarter of one a fortieth.
+TEST(RandomPeriods, ASinglePeriodWeighsLittle) {
+  const auto worst = [](double range, uint64_t change_ns) {
+    const std::vector<double> off = measure_shares(range, change_ns, 1000);
+    return *std::max_element(off.begin(), off.end());
+  };
+  EXPECT_LT(worst(RandomPeriods::kRange, kChangeNs), 8);
+  EXPECT_GT(worst(0.25, 1'000'000'000), 12);  // as they were drawn before
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ namespace {
 constexpr uint32_t kStackCopyBytes = 8192;
 // Different stacks of an epoch, as nodes of their tree: 5 MB here, and as many in the epoch.
 constexpr size_t kMostNodes = size_t{1} << 17;
+// Of a period that is kept for seconds: with a wider one what runs meanwhile has too much or too
+// little.
+constexpr double kRangeOfRates = 0.25;
 
 /// Rows of the sampler's own profile → those of the epoch's. Tables only grow: what was translated
 /// stays so.
@@ -114,7 +117,7 @@ struct StackSampler::State {
   bool is_sampling = false;
   bool is_paused = false;
   bool is_full = false;
-  RandomPeriods periods{std::random_device()()};
+  RandomPeriods periods{std::random_device()(), kRangeOfRates};
 };
 
 Result<void> StackSampler::State::open() {
