@@ -66,6 +66,6 @@ class Schemas(CulpritTest):
             "report", "scan_best", "scan_curves", "scan_diff", "scan_executed", "scan_explain", "scan_find",
             "scan_one", "scan_search", "scan_status", "scan_table", "scan_trend", "scan_verify", "stalls", "stat", "stat_interval", "templates", "timeline",
             "validate",
-            "variance", "web_calls", "web_function", "web_index", "web_profiles", "web_scan", "web_scan_values", "web_table", "why",
+            "variance", "web_calls", "web_function", "web_index", "web_profiles", "web_scan", "web_scan_values", "web_source", "web_table", "why",
             "why_both")}
         self.assertEqual(set(os.listdir(SOURCE / "schema")) - {"README.md"}, tested)

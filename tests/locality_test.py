@@ -191,11 +191,39 @@ class Lines(CulpritTest):
         for kind in ("shared_same_bytes", "shared_other_bytes"):
             self.assertNotIn("itself", self.counts(edges[kind]))
 
+    def test_a_statement_over_several_lines(self):
+        """It is one row, with all that its lines have; each of them stands for it."""
+        source = ("double a[1000], b[1000], c[1000];\n"             # 1
+                  "int main(void) {\n"
+                  "  for (int round = 0; round < 10; ++round)\n"
+                  "    for (int i = 0; i < 1000; ++i)\n"
+                  "      a[i] =\n"                                 # 5
+                  "        b[i] *\n"
+                  "        c[i];\n"
+                  "  return (int)a[7];\n"
+                  "}\n")
+        program = self.compile_text(source, "product.c", "product", "-O1", "-g", "-static")
+        path, _ = self.record("-q", "--engine", "simulate", "--locality", "all", "--detail", "events", "--machine",
+                              self.folder / "ways8.toml", "--", program)
+        rows = [row for row in self.locality(path)["rows"] if row.get("file", "").endswith("product.c")]
+        statement = next(row for row in rows if (row["line"], row["last_line"]) == (5, 7))
+        self.assertEqual(statement["use"]["accesses"], 30_000)
+        lines = [row for row in self.locality(path, "--by", "line")["rows"]
+                 if row.get("file", "").endswith("product.c") and 5 <= row["line"] <= 7]
+        self.assertGreater(len(lines), 1, "the compiler told lines apart")
+        self.assertEqual(sum(row["use"]["accesses"] for row in lines), 30_000)
+        part = self.locality(path, "product.c:6")["part"]
+        self.assertEqual((part["name"], part["use"]["accesses"]), ("product.c:5-7", 30_000))
+        only = lines[0]["line"]
+        part = self.locality(path, "--by", "line", f"product.c:{only}")["part"]
+        self.assertEqual((part["name"], part["use"]["accesses"]), (f"product.c:{only}", lines[0]["use"]["accesses"]))
+        self.assertIn("product.c:5-7", self.culprit("locality", "-i", path).stdout)
+
     def test_sums(self):
         """Parts add up to the whole, whatever they are by; edges to what their lines say."""
         path = self.simulate("columns", "300", "320")
-        totals = {by: self.locality(path, "--by", by) for by in ("module", "function", "line", "column",
-                                                                 "instruction")}
+        totals = {by: self.locality(path, "--by", by) for by in ("module", "function", "statement", "line",
+                                                                 "column", "instruction")}
         for by, document in totals.items():
             self.assertEqual(document["totals"], totals["line"]["totals"], by)
             for name in ("L1D", "L2", "L3", "L1I"):

@@ -6,6 +6,7 @@ import html.parser
 import http.client
 import json
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -95,7 +96,7 @@ class Documents(Web):
             for name, schema in (("index", "web_index"), ("places", "web_table"), ("costs", "web_table"),
                                  ("costs/load_latency", "web_table"), ("hottest", "web_table"), ("why", "why"), ("data", "data"),
                                  ("calls", "web_calls"), ("locality", "locality"), ("data/0", "data"),
-                                 ("locality/0", "locality")):
+                                 ("locality/0", "locality"), ("source/0", "web_source")):
                 with self.subTest(document=name):
                     status, body = fetch(address, f"d/0/{name}")
                     self.assertEqual(status, 200, body)
@@ -108,6 +109,16 @@ class Documents(Web):
                 part = json.loads(fetch(address, f"d/0/data/{i}")[1])["part"]
                 self.assertEqual((part["name"], part["use"]), (row["name"], row["use"]))
             self.assertEqual(fetch(address, f"d/0/data/{len(rows)}")[0], 404)
+            # The text is the file's, and files are numbered by the rows of locality.
+            files = list(dict.fromkeys(row["file"] for row in got["locality"]["rows"] if "line" in row))
+            number = next(i for i, name in enumerate(files) if name.endswith(".c") and pathlib.Path(name).exists())
+            source = json.loads(fetch(address, f"d/0/source/{number}")[1])
+            text = pathlib.Path(files[number]).read_text().splitlines()
+            self.assertEqual(source["file"], files[number])
+            self.assertEqual(source["text"], [text[line - 1].expandtabs(8) for line in source["line"]])
+            lines = {row["line"] for row in got["locality"]["rows"] if row.get("file") == files[number]}
+            self.assertLessEqual(lines, set(source["line"]))
+            self.assertEqual(fetch(address, f"d/0/source/{len(files)}")[0], 404)
             places = got["places"]
             for name in "places", "costs":
                 texts = got[name]["texts"]
@@ -430,7 +441,7 @@ class Page(Browser):
         with self.serving(profile, profile) as address:
             found = self.drive("screens", address)
         self.check(found, profile)
-        self.assertEqual(set(found["screens"]), {"overview", "functions", "function", "calls", "data", "locality",
+        self.assertEqual(set(found["screens"]), {"overview", "functions", "function", "calls", "data", "locality", "source",
                                                  "regions", "differences", "help"})
 
     def test_screens_of_one_file_do_too(self):
@@ -453,6 +464,11 @@ class Page(Browser):
         self.assertGreaterEqual(found["blocks"], 4)
         self.assertGreater(found["linked"], 0)
         self.assertIn("kept in", found["objects"])
+        # Beside the last line of a statement stand its figures; below, what is behind it.
+        rows = self.answer_json("locality", profile)["rows"]
+        hottest = next(row for row in rows if "line" in row)
+        self.assertEqual(found["statement"]["line"], str(hottest["last_line"]))
+        self.assertIn(f":{hottest['line']}", found["statement"]["part"])
 
 
 def three_digits(value):

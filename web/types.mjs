@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const names = ["web_profiles", "web_index", "web_table", "web_calls", "web_function", "why", "data",
+const names = ["web_profiles", "web_index", "web_table", "web_calls", "web_function", "web_source", "why", "data",
                "locality", "regions", "diff", "timeline", "web_scan", "web_scan_values", "scan_one", "scan_explain"];
 let text = "// Made by types.mjs of schema/*.json: do not edit.\n\n";
 for (const name of names) {

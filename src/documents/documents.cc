@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <unordered_set>
 
 #include "base/number.h"
 #include "documents/function_document.h"
 #include "documents/object_text.h"
+#include "documents/source_document.h"
 #include "documents/table_document.h"
 #include "model/engine.h"
 #include "print/json_parts.h"
@@ -21,6 +23,8 @@ const std::vector<RowLevel> kPlaces = {RowLevel::process, RowLevel::module, RowL
 constexpr double kLeastCallPercent = 0.02;
 /// So many data objects and statements are listed with what is known of them.
 constexpr size_t kListedRows = 30;
+/// And of so many of the files that these are in, their text.
+constexpr size_t kListedFiles = 10;
 /// So many functions are on the first screen.
 constexpr size_t kHottestFunctions = 14;
 
@@ -119,6 +123,7 @@ Result<std::string> Documents::make(std::string_view name) const {
   if (name.starts_with("data/")) return make_data(name.substr(name.find('/') + 1));
   if (name == "locality") return make_locality("");
   if (name.starts_with("locality/")) return make_locality(name.substr(name.find('/') + 1));
+  if (name.starts_with("source/")) return make_source(name.substr(name.find('/') + 1));
   if (name == "regions") {
     ASSIGN_OR_RETURN(const RegionsReport report, answer_regions(view_));
     return print_regions(view_.profile(), report, {}, Format::json, style);
@@ -149,6 +154,9 @@ std::vector<std::string> Documents::list() const {
     const bool has_parts = offered.name == "data" || offered.name == "locality";
     for (size_t row = 0; has_parts && row < kListedRows; ++row) {
       names.push_back(fmt::format("{}/{}", offered.name, row));
+    }
+    for (size_t file = 0; offered.name == "locality" && file < kListedFiles; ++file) {
+      names.push_back(fmt::format("source/{}", file));
     }
     if (offered.name != "costs") continue;
     for (auto i = static_cast<uint8_t>(kFirstStalled);
@@ -228,28 +236,39 @@ Result<std::string> Documents::make_locality(std::string_view row) const {
   LocalityOptions question;
   question.limit = 0;
   if (!row.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<std::string>* parts, locality_parts());
+    ASSIGN_OR_RETURN(const LocalityCode* code, locality_code());
     const std::optional<uint64_t> number = find_number(row, 10);
-    if (!number || *number >= parts->size()) return no_document();
-    question.part = (*parts)[*number];
+    if (!number || *number >= code->parts.size()) return no_document();
+    question.part = code->parts[*number];
   }
   ASSIGN_OR_RETURN(const LocalityReport report, answer_locality(view_, question));
   return print_locality(view_.profile(), report, Format::json, TextStyle());
 }
 
-Result<const std::vector<std::string>*> Documents::locality_parts() const {
+Result<std::string> Documents::make_source(std::string_view file) const {
+  ASSIGN_OR_RETURN(const LocalityCode* code, locality_code());
+  const std::optional<uint64_t> number = find_number(file, 10);
+  if (!number || *number >= code->files.size()) return no_document();
+  return source_document(view_, code->files[*number]);
+}
+
+Result<const Documents::LocalityCode*> Documents::locality_code() const {
   const std::scoped_lock guard(lock_);
-  if (locality_parts_) return &*locality_parts_;
+  if (locality_code_) return &*locality_code_;
   LocalityOptions question;
   question.limit = 0;
   ASSIGN_OR_RETURN(const LocalityReport report, answer_locality(view_, question));
-  locality_parts_.emplace();
+  LocalityCode code;
+  std::unordered_set<std::string> seen;
   for (const StatementRow& row : report.rows) {
     const CodeSpot& spot = row.spot;
-    locality_parts_->push_back(spot.line != 0 ? fmt::format("{}:{}", spot.file, spot.line)
-                                              : spot.function);
+    code.parts.push_back(spot.line != 0 ? fmt::format("{}:{}", spot.file, spot.line)
+                                        : spot.function);
+    std::string file = printable(spot.file);
+    if (spot.line != 0 && seen.insert(file).second) code.files.push_back(std::move(file));
   }
-  return &*locality_parts_;
+  locality_code_ = std::move(code);
+  return &*locality_code_;
 }
 
 Result<const ScanDocuments*> Documents::scan() const {

@@ -13,6 +13,7 @@
 //     timeline           slices of time by thread and region: schema/timeline.schema.json
 //     data, locality, regions    as the commands of these names print in JSON
 //     data/N, locality/N         the same of the Nth row of these, from 0: with its edges
+//     source/N           the text of the Nth file of the rows of locality, each at its first row
 //     scan, scan/...     cells of a scan: scan_documents.h
 //
 //     Documents documents(view, "profile.culprit");
@@ -68,17 +69,23 @@ class Documents {
   [[nodiscard]] Result<std::string> make_costs(std::string_view branch) const;
   [[nodiscard]] Result<std::string> make_data(std::string_view row) const;
   [[nodiscard]] Result<std::string> make_locality(std::string_view row) const;
+  [[nodiscard]] Result<std::string> make_source(std::string_view file) const;
   [[nodiscard]] Result<std::string> make_function(const std::string& id) const;
   [[nodiscard]] Result<const Functions*> functions() const;
   [[nodiscard]] Result<const ScanDocuments*> scan() const;
-  /// What to ask of `locality` for each row of its table.
-  [[nodiscard]] Result<const std::vector<std::string>*> locality_parts() const;
+  /// The code that `locality` knows: what to ask of it for each row of its table, and the source
+  /// files of these, in the same order.
+  struct LocalityCode {
+    std::vector<std::string> parts;
+    std::vector<std::string> files;
+  };
+  [[nodiscard]] Result<const LocalityCode*> locality_code() const;
 
   const ProfileView& view_;
   std::string name_;
   mutable std::mutex lock_;  // of what follows, which is made when it is first asked for
   mutable std::optional<Functions> functions_;
-  mutable std::optional<std::vector<std::string>> locality_parts_;
+  mutable std::optional<LocalityCode> locality_code_;
   mutable std::unique_ptr<const ScanDocuments> scan_;
 };
 

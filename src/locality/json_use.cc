@@ -55,6 +55,7 @@ Json json_spot(const CodeSpot& spot) {
   if (spot.line != 0) {
     object["file"] = printable(spot.file);
     object["line"] = spot.line;
+    object["last_line"] = spot.last_line;
   }
   if (spot.column != 0) object["column"] = spot.column;
   if (spot.address) object["address"] = json_address(*spot.address);

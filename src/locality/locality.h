@@ -30,7 +30,7 @@
 namespace culprit {
 
 struct LocalityOptions {
-  LocalityBy by = LocalityBy::line;
+  LocalityBy by = LocalityBy::statement;
   std::string part = {};               // a function, or FILE:LINE: with its edges; "": everything
   CacheLevel level = CacheLevel::l1d;  // whose spatial and temporal use the table shows
   size_t limit = 20;                   // rows; 0: all

@@ -45,7 +45,8 @@ std::string print_locality_json(const Profile& profile, const LocalityReport& re
 std::string print_locality_csv(const LocalityReport& report) {
   std::string text;
   CsvLine heading(text);
-  for (const char* word : {"module", "function", "file", "line", "column", "address"}) {
+  for (const char* word :
+       {"module", "function", "file", "line", "last line", "column", "address"}) {
     heading.add(word);
   }
   add_use_headings(heading);
@@ -56,6 +57,7 @@ std::string print_locality_csv(const LocalityReport& report) {
     line.add(row.spot.function);
     line.add(row.spot.file);
     line.add(row.spot.line == 0 ? "" : std::to_string(row.spot.line));
+    line.add(row.spot.last_line == 0 ? "" : std::to_string(row.spot.last_line));
     line.add(row.spot.column == 0 ? "" : std::to_string(row.spot.column));
     line.add(row.spot.address ? json_address(*row.spot.address) : "");
     add_use(line, row.use, report.events, report.caches);

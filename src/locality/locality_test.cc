@@ -90,6 +90,27 @@ TEST(Locality, AFunctionIsItsLinesAndItsKinds) {
   EXPECT_EQ(report->part->levels[0].reused_by.size(), 2u);
 }
 
+// Lines 11 and 12 are one statement where their text says so.
+TEST(Locality, LinesOfAStatementAreOneRow) {
+  MadeLocality made;
+  std::vector<std::string>& lines = made.test.facts[kMill].sources[0].lines;
+  lines[2] = "  n = n";
+  lines[3] = "    + (n != 0);";
+  const auto report = made.make();
+  ASSERT_EQ(report->rows.size(), 1u);
+  EXPECT_EQ(report->rows[0].spot.label(), "mill.c:11-12");
+  EXPECT_EQ(report->rows[0].use.accesses, 1000u);
+  EXPECT_EQ(made.make({.by = LocalityBy::line})->rows.size(), 2u);
+  // One of its lines stands for all of it, and its edges are the statement's own.
+  const auto part = made.make({.part = "mill.c:12"});
+  EXPECT_EQ(part->part->name, "mill.c:11-12");
+  EXPECT_EQ(part->part->use.accesses, 1000u);
+  EXPECT_TRUE(part->part->levels[0].reused_by[0].is_itself);
+  const auto line = made.make({.by = LocalityBy::line, .part = "mill.c:12"});
+  EXPECT_EQ(line->part->name, "mill.c:12");
+  EXPECT_EQ(line->part->use.accesses, 200u);
+}
+
 TEST(Locality, SaysWhatIsMissing) {
   MadeLocality made;
   const auto nothing = made.make({.part = "grnid"});

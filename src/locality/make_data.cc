@@ -91,7 +91,7 @@ class ObjectAsked {
 
  private:
   void add_statements(const auto& is_it, ObjectPart& part) {
-    Statements statements(code_, LocalityBy::line);
+    Statements statements(code_, LocalityBy::statement);
     std::vector<Use> uses;
     add_uses(
         profile_, report_.events,

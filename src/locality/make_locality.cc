@@ -40,8 +40,9 @@ std::vector<ObjectRow> find_objects_of(const Profile& profile, CodeIndex& code, 
 void keep_advice_of(const std::vector<StatementRow>& rows, std::vector<LocalityAdvice>& advice) {
   std::set<std::string> lines;
   for (const StatementRow& row : rows) {
-    if (row.spot.line != 0) {
-      lines.insert(fmt::format("{}:{}", printable(base_name(row.spot.file)), row.spot.line));
+    if (row.spot.line == 0) continue;
+    for (uint32_t line = row.spot.line; line <= row.spot.last_line; ++line) {
+      lines.insert(fmt::format("{}:{}", printable(base_name(row.spot.file)), line));
     }
   }
   std::erase_if(advice, [&](const LocalityAdvice& one) {
@@ -55,13 +56,13 @@ void keep_advice_of(const std::vector<StatementRow>& rows, std::vector<LocalityA
 Result<PartLocality> make_part(const Profile& profile, CodeIndex& code, CodePart& part,
                                const UseEvents& events, const UseEvents& data_events) {
   PartLocality found;
-  found.name = part.words();
   std::vector<Use> use;
   add_uses(
       profile, events,
       [&](ContextId, const Location& at, ObjectId) { return part.holds(at) ? 0 : kNoRow; }, use);
   if (use.empty()) return part.not_found();
   forget_access_errors(use);
+  found.name = part.name();
   found.use = use.front();
   found.kinds = split_by_kind(
       profile, events, [&](ContextId, const Location& at, ObjectId) { return part.holds(at); });
@@ -110,7 +111,7 @@ Result<LocalityReport> make_locality(const Profile& profile, const FactsLookup& 
   Statements statements(code, options.by);
   std::optional<CodePart> part;
   if (!options.part.empty()) {
-    part.emplace(code, options.part);
+    part.emplace(code, options.part, options.by);
     ASSIGN_OR_RETURN(report.part,
                      make_part(profile, code, *part, report.events, report.data_events));
   }

@@ -15,7 +15,7 @@ class PartEdges {
  public:
   /// `tells_own`: statements of the part itself are told apart; else they are "itself".
   PartEdges(CodeIndex& code, bool tells_own)
-      : others_(code, LocalityBy::line), tells_own_(tells_own) {}
+      : others_(code, LocalityBy::statement), tells_own_(tells_own) {}
 
   /// `from_here`, `to_here`: which of the edge's ends are the part's.
   void add(const Edge& edge, bool from_here, bool to_here);

@@ -15,6 +15,7 @@ Levels levels_of(LocalityBy by) {
       return Levels::of({RowLevel::module});
     case LocalityBy::function:
       return Levels::of({RowLevel::module, RowLevel::function});
+    case LocalityBy::statement:
     case LocalityBy::line:
     case LocalityBy::column:
       return Levels::of({RowLevel::module, RowLevel::function, RowLevel::line});
@@ -30,7 +31,7 @@ std::string key_of(const CodeSpot& spot, LocalityBy by) {
   const char separator = '\0';
   std::string key = spot.module;
   if (spot.address) return fmt::format("{}{}{:x}", key, separator, *spot.address);
-  const bool has_line = by >= LocalityBy::line && spot.line != 0;
+  const bool has_line = by >= LocalityBy::statement && spot.line != 0;
   if (has_line) {
     return fmt::format("{}{}{}:{}:{}", key, separator, spot.file, spot.line,
                        by == LocalityBy::column ? spot.column : 0);
@@ -45,12 +46,14 @@ bool is_called_or_matches(const std::string& name, const std::string& wanted) {
 }  // namespace
 
 const char* by_word(LocalityBy by) {
-  static constexpr const char* kWords[] = {"module", "function", "line", "column", "instruction"};
+  static constexpr const char* kWords[] = {"module", "function", "statement",
+                                           "line",   "column",   "instruction"};
   return kWords[static_cast<size_t>(by)];
 }
 
 std::string CodeSpot::label() const {
-  const std::string place = line == 0 ? "" : fmt::format("{}:{}", printable(base_name(file)), line);
+  std::string place = line == 0 ? "" : fmt::format("{}:{}", printable(base_name(file)), line);
+  if (last_line > line) place += fmt::format("-{}", last_line);
   if (address) {
     return fmt::format("{:x} {}", *address,
                        place.empty() ? pretty_name(printable(function)) : place);
@@ -62,7 +65,7 @@ std::string CodeSpot::label() const {
 }
 
 Statements::Statements(CodeIndex& code, LocalityBy by)
-    : code_(code), by_(by), keys_(code, levels_of(by)) {}
+    : code_(code), by_(by), keys_(code, levels_of(by)), spans_(code) {}
 
 uint32_t Statements::row_of(const Location& at) {
   const auto [found, is_new] = known_.try_emplace(at, 0);
@@ -76,13 +79,19 @@ uint32_t Statements::row_of(const Location& at) {
 }
 
 CodeSpot Statements::describe(const Location& at) {
-  const RowNames names = keys_.name(keys_.of_location({}, at));
+  const RowKey key = keys_.of_location({}, at);
+  const RowNames names = keys_.name(key);
   CodeSpot spot;
   if (names.module) spot.module = *names.module;
   if (by_ != LocalityBy::module && names.function) spot.function = *names.function;
-  if (by_ >= LocalityBy::line && names.line) {
-    spot.line = *names.line;
+  if (by_ >= LocalityBy::statement && names.line) {
+    spot.line = spot.last_line = *names.line;
     if (names.file) spot.file = *names.file;
+    if (by_ == LocalityBy::statement && names.file) {
+      const LineSpan span = spans_.find(at.image, StringId(key.file), spot.line);
+      spot.line = span.first;
+      spot.last_line = span.last;
+    }
   }
   if (by_ == LocalityBy::instruction) spot.address = names.address;
   if (by_ == LocalityBy::column && spot.line != 0) {
@@ -95,8 +104,20 @@ CodeSpot Statements::describe(const Location& at) {
   return spot;
 }
 
-CodePart::CodePart(CodeIndex& code, std::string words)
-    : code_(code), words_(std::move(words)), lines_(parse_file_lines(words_)) {}
+CodePart::CodePart(CodeIndex& code, std::string words, LocalityBy by)
+    : code_(code),
+      words_(std::move(words)),
+      lines_(parse_file_lines(words_)),
+      tells_lines_(by == LocalityBy::line),
+      spans_(code) {}
+
+std::string CodePart::name() const {
+  const bool is_wider =
+      lines_ && met_.first != 0 && (met_.first < lines_->first || met_.last > lines_->last);
+  if (!is_wider) return words_;
+  return fmt::format("{}:{}-{}", lines_->file, std::min(met_.first, lines_->first),
+                     std::max(met_.last, lines_->last));
+}
 
 bool CodePart::holds(const Location& at) {
   const auto [found, is_new] = known_.try_emplace(at, false);
@@ -122,7 +143,14 @@ bool CodePart::find(const Location& at) {
   const std::string& wanted = lines_->file;
   const bool is_file = file == wanted || base_name(file) == wanted || file.ends_with("/" + wanted);
   if (is_file) names_.push_back(fmt::format("{}:{}", wanted, line.line));
-  return is_file && lines_->hold(line.line);
+  if (!is_file) return false;
+  if (tells_lines_) return lines_->hold(line.line);
+  const LineSpan span = spans_.find(at.image, line.file, line.line);
+  if (span.last < lines_->first || span.first > lines_->last) return false;
+  met_ = met_.first == 0
+             ? span
+             : LineSpan{std::min(met_.first, span.first), std::max(met_.last, span.last)};
+  return true;
 }
 
 Error CodePart::not_found() const {

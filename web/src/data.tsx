@@ -1,11 +1,12 @@
-// Which data the program waits for, and what becomes of its lines: SIP's three panes. On the left
-// what there is (objects, or statements), in the middle what is known of the chosen one by level and
-// kind of access, on the right who reuses and who evicts its lines.
+// Which data the program waits for, and what becomes of its lines: above what there is (objects, or
+// statements, these as a table or in their source), below what is known of the chosen one.
 
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 
-import { amount, fileName, MARKS, percent, shortName } from "./format";
+import { accessesOf, LEVELS, PartPane, spotName } from "./data_part";
+import { amount, MARKS, percent, shortName } from "./format";
+import { LocalitySource } from "./locality_source";
 import { Matrix } from "./matrix";
 import { tweak, type Route } from "./route";
 import { CopyButtons, Table, type ColumnOf } from "./table";
@@ -14,13 +15,6 @@ import { NotRecorded, useDocument, Waiting } from "./use_document";
 
 type Use = DataTypes.Use;
 type Row = { use: Use; name: string; place: string; note: string; at: number };
-const LEVELS = ["L1D", "L2", "L3"] as const;
-
-/** With its error, where it is estimated which data they are of. */
-function accessesOf(counted: { accesses: number; accesses_error: number }): JSX.Element {
-  if (!(counted.accesses_error > 0)) return <>{amount(counted.accesses)}</>;
-  return <span title={`±${amount(counted.accesses_error)}`}>~{amount(counted.accesses)}</span>;
-}
 
 function useColumns(kind: "data" | "locality", cost: DataTypes.Cost, total: number, rows: Row[]): ColumnOf<Row>[] {
   const mark = rows.some((row) => row.use.accesses_error > 0) ? "~" : "=";
@@ -43,83 +37,6 @@ function useColumns(kind: "data" | "locality", cost: DataTypes.Cost, total: numb
   ];
 }
 
-type Level = NonNullable<DataTypes.Level>;
-/** Of a sample of cache sets: half of the 95 % interval, or that too few sets have seen it. */
-function errorOf(level: Level, key: keyof NonNullable<Level["errors"]>, draw: (error: number) => string): string {
-  if (!level.errors) return "";
-  const error = level.errors[key];
-  return error === null ? " (too few sets)" : ` ±${draw(error)}`;
-}
-const ofPrefetchers = (level: Level, lines: number): string => level.errors ? "not covered: --sets all" : amount(lines);
-
-function LevelTable({ use }: { use: Use }): JSX.Element {
-  const levels = Object.entries(use.levels).filter(([, level]) => level) as [string, Level][];
-  if (levels.length === 0) return <p class="missing">what became of its lines was not recorded (--locality all)</p>;
-  return (
-    <table class="plain">
-      <thead><tr><th>level</th>{levels.map(([name]) => <th class="number">{name}</th>)}</tr></thead>
-      <tbody>
-        {([["lines brought in", (level) => amount(level.lines) + errorOf(level, "lines", amount)],
-           ["spatial use", (level) => level.spatial_percent === null ? "–" : `${level.spatial_percent.toFixed(1)} %${errorOf(level, "spatial_percent", (error) => error.toFixed(1))}`],
-           ["temporal use", (level) => level.temporal === null ? "–" : level.temporal.toFixed(2) + errorOf(level, "temporal", (error) => error.toFixed(2))],
-           ["never used", (level) => ofPrefetchers(level, level.lines_never_used)], ["prefetched", (level) => ofPrefetchers(level, level.lines_prefetched)],
-           ["reused", (level) => amount(level.lines_reused)], ["still in at the end", (level) => amount(level.lines_at_end)]] as
-          [string, (level: Level) => string][]).map(([title, draw]) => (
-            <tr><th scope="row">{title}</th>{levels.map(([, level]) => <td class="number">{draw(level)}</td>)}</tr>
-          ))}
-      </tbody>
-    </table>
-  );
-}
-
-const KINDS: [key: "integer_load" | "integer_store" | "float_load" | "float_store", title: string][] =
-  [["integer_load", "int loads"], ["integer_store", "int stores"], ["float_load", "fp loads"], ["float_store", "fp stores"]];
-
-interface Part { kinds: NonNullable<DataTypes.DataDocument["part"]>["kinds"]; edges: NonNullable<DataTypes.DataDocument["part"]>["edges"] }
-
-function KindTable({ part }: { part: Part }): JSX.Element {
-  return (
-    <table class="plain"><thead><tr><th>kind</th><th class="number">accesses</th><th class="number">L1D misses</th></tr></thead>
-      <tbody>{KINDS.map(([key, title]) => {
-        const kind = part.kinds[key] as unknown as { accesses: number; accesses_error: number; misses?: { L1D: number } | null };
-        return <tr><th scope="row">{title}</th><td class="number">{accessesOf(kind)}</td><td class="number">{kind.misses ? amount(kind.misses.L1D) : "–"}</td></tr>;
-      })}</tbody></table>
-  );
-}
-
-const EDGES: [key: keyof DataTypes.Edges, title: string][] = [
-  ["reused_by", "its lines are reused by"], ["evicted_by_capacity", "evicted (no room) by"], ["evicted_by_conflict", "evicted (one set) by"],
-  ["refetched_by", "brought in again by"], ["shared_same_bytes", "other cores want the same bytes"], ["shared_other_bytes", "other cores want other bytes of the line"],
-  ["reuses_of", "it reuses lines of"], ["evicts", "it evicts lines of"], ["refetches", "it brings in again lines of"], ["takes_from", "it takes lines from"],
-];
-
-function spotName(spot: { module?: string; function?: string; file?: string; line?: number; address?: string }): string {
-  if (spot.file && spot.line) return `${fileName(spot.file)}:${spot.line}`;
-  return [spot.function && shortName(spot.function), spot.address].filter(Boolean).join(" ") || fileName(spot.module ?? "[unknown]");
-}
-
-function EdgeLists({ part }: { part: Part }): JSX.Element {
-  const [level, setLevel] = useState<"L1D" | "L2" | "L3">("L1D");
-  const edges = part.edges[level];
-  const lists = EDGES.filter(([key]) => edges[key].length > 0);
-  return (
-    <>
-      <span class="choice" role="group" aria-label="level">{LEVELS.map((one) => <button type="button" aria-pressed={one === level} onClick={() => setLevel(one)}>{one}</button>)}</span>
-      {lists.length === 0 && <p class="dim">nobody reuses or evicts its lines in {level}</p>}
-      {lists.map(([key, title]) => {
-        const all = edges[key].reduce((sum, edge) => sum + edge.count, 0);
-        return (
-          <table class="plain edges"><caption>{title} <span class="dim">{amount(all)}</span></caption>
-            <tbody>{edges[key].slice(0, 8).map((edge) => (
-              <tr><td class="number">{amount(edge.count)}</td><td class="number barred"><span class="bar" style={{ width: `${100 * edge.count / all}%` }} aria-hidden="true" /><span class="cell">{percent(edge.count / all, 0)}</span></td>
-                <td title={edge.function}>{edge.itself ? <em>itself</em> : spotName(edge)} <span class="dim">{edge.itself ? (edge.line ? spotName(edge) : "") : edge.function && edge.line ? shortName(edge.function) : ""}</span></td></tr>
-            ))}</tbody></table>
-        );
-      })}
-    </>
-  );
-}
-
 function AdviceCards({ advice }: { advice: DataTypes.Advice[] }): JSX.Element {
   return <ol class="advice">{advice.map((one) => (
     <li><div class="gain">{percent(one.share, 0)}<small>{amount(one.saved_cycles)} cycles</small></div>
@@ -127,50 +44,29 @@ function AdviceCards({ advice }: { advice: DataTypes.Advice[] }): JSX.Element {
   ))}</ol>;
 }
 
-function PartPane({ profile, name }: { profile: number; name: string }): JSX.Element {
-  const part = useDocument<DataTypes.DataDocument | Locality.LocalityDocument>(profile, name);
-  return (
-    <Waiting loaded={part}>{(document) => {
-      const found = document.part as (Part & { name: string; use: Use; statements?: DataTypes.Statement[]; objects?: DataTypes.Object[]; fields?: DataTypes.Object[];
-        type?: string; size_bytes?: number | null; blocks?: number | null; kept_in?: string; caller?: string }) | null;
-      if (!found) return <p class="missing">nothing more is known of it</p>;
-      const beside = found.statements?.map((one) => ({ name: spotName(one), use: one.use, note: one.function ?? "" }))
-        ?? found.objects?.map((one) => ({ name: one.name, use: one.use, note: one.place })) ?? [];
-      const most = Math.max(1e-300, ...beside.map((one) => one.use.accesses));
-      return (
-        <div class="two wide">
-          <section class="pane" aria-label="summary" tabIndex={0}><h2>{found.name}</h2>
-            <p class="dim">{[found.type, found.blocks != null && `${amount(found.blocks)} blocks`, found.size_bytes != null && `${amount(found.size_bytes)} B each`, found.kept_in && `kept in ${found.kept_in}`, found.caller && `for ${found.caller}`].filter(Boolean).join(", ")}</p>
-            <LevelTable use={found.use} /><KindTable part={found} />
-            {(found.fields?.length ?? 0) > 0 && <table class="plain"><caption>fields</caption><tbody>{found.fields!.map((one) => <tr><td>{one.name}</td><td class="dim">{one.type}</td><td class="number">{accessesOf(one.use)}</td></tr>)}</tbody></table>}
-            <table class="plain"><caption>{found.statements ? "statements that access it" : "objects that it accesses"}</caption>
-              <tbody>{beside.slice(0, 16).map((one) => <tr><td class="number barred"><span class="bar" style={{ width: `${100 * one.use.accesses / most}%` }} aria-hidden="true" /><span class="cell">{accessesOf(one.use)}</span></td>
-                <td class="number">{one.use.misses ? percent(one.use.misses.L1D / one.use.accesses) : "–"}</td><td title={one.note}>{one.name}</td></tr>)}</tbody></table>
-          </section>
-          <section class="pane" aria-label="reuse and eviction" tabIndex={0}><h2>Reuse and eviction</h2><EdgeLists part={found} /></section>
-        </div>
-      );
-    }}</Waiting>
-  );
-}
+/** Beside source there is room for these. */
+const BESIDE_SOURCE = ["cost", "L1D", "spatial", "temporal"];
+const SHAPES: [show: string, title: string][] = [["", "one statement"], ["source", "source"], ["matrix", "matrix"]];
 
-function Panes({ profile, kind, rows, document, route }: { profile: number; kind: "data" | "locality"; rows: Row[]; document: DataTypes.DataDocument | Locality.LocalityDocument; route: Route }): JSX.Element {
-  const measured = "measured_cycles" in document ? document.measured_cycles : null;
-  const columns = useColumns(kind, document.cost as DataTypes.Cost, measured ?? document.totals.cost.value, rows);
+function Panes({ index, kind, rows, document, route }: { index: Index.IndexDocument; kind: "data" | "locality"; rows: Row[]; document: DataTypes.DataDocument | Locality.LocalityDocument; route: Route }): JSX.Element {
+  const { profile } = route;
+  const total = ("measured_cycles" in document ? document.measured_cycles : null) ?? document.totals.cost.value;
+  const columns = useColumns(kind, document.cost as DataTypes.Cost, total, rows);
   const sort = route.query.get("sort") ?? "-cost";
   const at = Number(route.query.get("row") ?? 0);
-  const isMatrix = kind === "locality" && route.query.get("show") === "matrix";
+  const show = kind === "locality" ? route.query.get("show") ?? "" : "";
   const byCost = useMemo(() => [...rows].sort((a, b) => b.use.cost.value - a.use.cost.value), [document]);
   return (
     <div class="stack">
       {document.advice.length > 0 && <details open={route.query.get("advice") !== "no"}><summary>What to change ({document.advice.length})</summary><AdviceCards advice={document.advice as DataTypes.Advice[]} /></details>}
-      <div class="bar-of-tools">{kind === "locality" && <span class="choice" role="group" aria-label="shape">
-        <button type="button" aria-pressed={!isMatrix} onClick={() => tweak({ show: "" })}>one statement</button>
-        <button type="button" aria-pressed={isMatrix} onClick={() => tweak({ show: "matrix" })}>matrix</button></span>}
+      <div class="bar-of-tools">{kind === "locality" && <span class="choice" role="group" aria-label="shape">{SHAPES.map(([one, title]) => (
+        <button type="button" aria-pressed={show === one} onClick={() => tweak({ show: one })}>{title}</button>))}</span>}
         <span>{rows.length} {kind === "data" ? "data objects" : "statements"}, {amount(document.totals.accesses)} accesses</span><CopyButtons columns={columns} rows={rows} sort={sort} /></div>
-      <Table label={kind === "data" ? "data objects" : "statements"} columns={columns} rows={rows} keyOf={(row) => String(row.at)} sort={sort} onSort={(now) => tweak({ sort: now })}
-             selected={String(at)} onSelect={(row) => tweak({ row: String(row.at) })} height="34vh" />
-      {isMatrix ? <Matrix profile={profile} rows={byCost} chosen={at} query={route.query} nameOf={spotName} />
+      {show === "source"
+        ? <LocalitySource document={document as Locality.LocalityDocument} rows={rows} columns={columns.filter((one) => BESIDE_SOURCE.includes(one.key))} index={index} route={route} total={total} />
+        : <Table label={kind === "data" ? "data objects" : "statements"} columns={columns} rows={rows} keyOf={(row) => String(row.at)} sort={sort} onSort={(now) => tweak({ sort: now })}
+                 selected={String(at)} onSelect={(row) => tweak({ row: String(row.at) })} height="34vh" />}
+      {show === "matrix" ? <Matrix profile={profile} rows={byCost} chosen={at} query={route.query} nameOf={spotName} />
         : rows.length > 0 && <PartPane profile={profile} name={`${kind}/${at}`} />}
       {document.remarks.map((one) => <p class="hint">{one}</p>)}
     </div>
@@ -181,7 +77,7 @@ export function Data({ index, route }: { index: Index.IndexDocument; route: Rout
   const isThere = index.documents.data?.is_there;
   const data = useDocument<DataTypes.DataDocument>(route.profile, isThere ? "data" : "index");
   if (!isThere) return <NotRecorded index={index} name="data">Which data was accessed was not recorded.</NotRecorded>;
-  return <Waiting loaded={data}>{(document) => <Panes profile={route.profile} kind="data" document={document} route={route}
+  return <Waiting loaded={data}>{(document) => <Panes index={index} kind="data" document={document} route={route}
     rows={document.rows.map((row, at) => ({ use: row.use, name: row.name || "[unknown]", place: row.kept_in && `kept in ${row.kept_in}`, note: [row.place, row.type].filter(Boolean).join(", "), at }))} />}</Waiting>;
 }
 
@@ -189,6 +85,6 @@ export function LocalityScreen({ index, route }: { index: Index.IndexDocument; r
   const isThere = index.documents.locality?.is_there;
   const locality = useDocument<Locality.LocalityDocument>(route.profile, isThere ? "locality" : "index");
   if (!isThere) return <NotRecorded index={index} name="locality">What became of cache lines was not recorded.</NotRecorded>;
-  return <Waiting loaded={locality}>{(document) => <Panes profile={route.profile} kind="locality" document={document} route={route}
+  return <Waiting loaded={locality}>{(document) => <Panes index={index} kind="locality" document={document} route={route}
     rows={document.rows.map((row, at) => ({ use: row.use as Use, name: spotName(row), place: row.line ? shortName(row.function ?? "") : "", note: row.file ?? row.module, at }))} />}</Waiting>;
 }

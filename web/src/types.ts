@@ -366,6 +366,21 @@ export interface Value {
 }
 }
 
+export namespace Source {
+export interface SourceDocument {
+  schema: "culprit-web-source-1";
+  file: string;
+  /**
+   * rising; those that the profile has
+   */
+  line: number[];
+  /**
+   * of each of them
+   */
+  text: string[];
+}
+}
+
 export namespace Why {
 /**
  * the core clock, measured; null if it was not. cycles = ns x hertz / 1e9
@@ -1153,6 +1168,10 @@ export interface Edge {
   function?: string;
   file?: string;
   line?: number;
+  /**
+   * of a statement over several lines; else the same
+   */
+  last_line?: number;
   column?: number;
   address?: string;
   itself: boolean;
@@ -1167,6 +1186,10 @@ export interface Statement {
   function?: string;
   file?: string;
   line?: number;
+  /**
+   * of a statement over several lines; else the same
+   */
+  last_line?: number;
   column?: number;
   address?: string;
   use: Use;
@@ -1219,7 +1242,7 @@ export interface LocalityDocument {
   machine: Machine;
   caches: Caches;
   cost: Cost;
-  by: "module" | "function" | "line" | "column" | "instruction";
+  by: "module" | "function" | "statement" | "line" | "column" | "instruction";
   rows: Statement[];
   rest: {
     rows: number;
@@ -1342,6 +1365,10 @@ export interface Statement {
   function?: string;
   file?: string;
   line?: number;
+  /**
+   * of a statement over several lines; else the same
+   */
+  last_line?: number;
   column?: number;
   address?: string;
   use: Use;
@@ -1457,6 +1484,10 @@ export interface Edge {
   function?: string;
   file?: string;
   line?: number;
+  /**
+   * of a statement over several lines; else the same
+   */
+  last_line?: number;
   column?: number;
   address?: string;
   itself: boolean;

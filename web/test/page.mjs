@@ -95,6 +95,15 @@ for (const [screen, ready] of [["calls", ".frame-of-call"], ["data", "[aria-labe
   }
   await check(screen);
 }
+// The hottest statement that has a line, in its source.
+await open("#1/0/locality", "[aria-label=statements] .row.selected");
+const named = page.locator("[aria-label=statements] .row:not(.head)", { hasText: /:\d+/ }).first();
+await named.click();
+await page.getByRole("button", { name: "source", exact: true }).click();
+await page.waitForSelector("[aria-label=source] .row.selected");
+await page.waitForSelector("section[aria-label=summary] h2");
+found.statement = { line: await page.locator("[aria-label=source] .row.selected > div").nth(-2).innerText(), part: await text("section[aria-label=summary] h2") };
+await check("source");
 if (own.protocol !== "file:") {
   await open("#1/0/differences?with=1", "[aria-label=differences] .row:not(.head)");
   await check("differences");

@@ -5,11 +5,10 @@
 namespace culprit {
 namespace {
 
-constexpr Word<LocalityBy> kBy[] = {{"module", LocalityBy::module},
-                                    {"function", LocalityBy::function},
-                                    {"line", LocalityBy::line},
-                                    {"column", LocalityBy::column},
-                                    {"instruction", LocalityBy::instruction}};
+constexpr Word<LocalityBy> kBy[] = {
+    {"module", LocalityBy::module},       {"function", LocalityBy::function},
+    {"statement", LocalityBy::statement}, {"line", LocalityBy::line},
+    {"column", LocalityBy::column},       {"instruction", LocalityBy::instruction}};
 constexpr Word<CacheLevel> kCacheLevels[] = {{"l1", CacheLevel::l1d},
                                              {"l2", CacheLevel::l2},
                                              {"l3", CacheLevel::l3},
@@ -61,8 +60,9 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
   CLI::Option* input =
       app->add_option("-i,--input", *file, "the profile [profile.culprit]")->type_name("FILE");
   CLI::Option* by = add_word(app, "--by", &command->question.by, kBy,
-                             "how finely code is told apart; column: the accesses of a line, by "
-                             "debug information [line; of FILE:LINE column]");
+                             "how finely code is told apart; statement: with all of its lines; "
+                             "column: the accesses of a line, by debug information [statement; of "
+                             "FILE:LINE column]");
   add_word(app, "--level", &command->question.level, kCacheLevels,
            "whose spatial and temporal use, and edges, text shows [l1]");
   CLI::Option* limit =
@@ -73,7 +73,7 @@ CLI::App* add_locality(CLI::App& root, LocalityCommand* command, std::string* er
       "\nExamples:\n"
       "  culprit record --locality all ./a.out && culprit locality\n"
       "  culprit locality smvp                       a function, its lines and edges\n"
-      "  culprit locality quake.c:512 run.culprit    a line\n"
+      "  culprit locality quake.c:512 run.culprit    a line, with its statement's others\n"
       "  culprit locality --by function --level l2\n"
       "  culprit locality --format json --limit 0    for programs");
   app->callback([command, words, input, by, limit, error] {
