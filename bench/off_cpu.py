@@ -3,9 +3,11 @@
 
     bench/off_cpu.py BUILD [ROUNDS]
 
-A program works for 50 us and sleeps for 50 us, 20,000 times. Natively, under `record -g` and under
-`record -g --off-cpu` by turns; medians of the program's own time by the clock, the switches a second
-that it came to, and CPU time (user and kernel) of the program with, where there is one, culprit.
+A program works for 50 us and sleeps for 50 us, 20,000 times. Natively, under `record -g`, under
+`record -g --off-cpu`, and under `perf record` of the same events with stack copies of the same size, by
+turns; medians of the program's own time by the clock, the switches a second that it came to, and CPU
+time (user and kernel) of the program with, where there is one, the recorder. Last the median over the
+rounds of what waits add to `record -g`.
 Symbols are not read (--no-symbols): that comes after the program.
 """
 import os
@@ -58,7 +60,10 @@ def main():
         record = [culprit, "record", "--force", "--no-symbols", "-o",
                   pathlib.Path(folder) / "profile", "-g"]
         ways = {"native": [program], "record -g": [*record, "--", program],
-                "record -g --off-cpu": [*record, "--off-cpu", "--", program]}
+                "record -g --off-cpu": [*record, "--off-cpu", "--", program],
+                "perf, the same": ["perf", "record", "-B", "-q", "-a", "-o", pathlib.Path(folder) / "perf.data",
+                                   "-e", "cpu-clock/period=1000000/", "-e", "context-switches/period=1/",
+                                   "--call-graph", "dwarf,4096", "--switch-events", "--", program]}
         results = {name: [] for name in ways}
         for _ in range(rounds):
             for name, command in ways.items():
@@ -71,6 +76,10 @@ def main():
             cpu = statistics.median(cpu for _, cpu in runs)
             print(f"{name:22}{wall:8.2f}{wall / native_wall:8.3f}{20000 / wall:12.0f}"
                   f"{cpu:8.2f}{cpu / native_cpu:8.3f}")
+        added = [waits / plain - 1 for (waits, _), (plain, _) in
+                 zip(results["record -g --off-cpu"], results["record -g"])]
+        print(f"waits add {100 * statistics.median(added):.1f} % to record -g "
+              f"({100 * min(added):.1f} to {100 * max(added):.1f})")
 
 
 if __name__ == "__main__":
