@@ -11,7 +11,7 @@ Json json_object_part(const DataReport& report) {
   const ObjectPart& part = *report.part;
   Json object = json_object(part.name);
   object["use"] = json_use(part.use, report.events, report.caches);
-  object["kinds"] = json_kinds(part.kinds, report.caches);
+  object["kinds"] = json_kinds(part.kinds, report.events, report.caches);
   object["edges"] = json_edges(part.levels, report.caches);
   object["statements"] = json_statements(part.statements, report.events, report.caches);
   object["fields"] = json_objects(part.fields, report.events, report.caches);

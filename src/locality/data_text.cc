@@ -167,7 +167,7 @@ class DataText {
     text += "\n";
     const PartText printed(report_.caches, report_.options.level, style_);
     if (report_.has_locality) text += printed.levels(part.use, part.levels) + "\n";
-    text += printed.kinds(part.kinds) + "\n";
+    text += printed.kinds(part.kinds, report_.events, part.use) + "\n";
     if (!part.fields.empty()) text += print_fields(part);
     std::vector<const Use*> uses;
     std::vector<std::string> labels;

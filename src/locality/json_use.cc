@@ -144,7 +144,8 @@ Json json_use(const Use& use, const UseEvents& events, const Caches& caches) {
   return object;
 }
 
-Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& caches) {
+Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const UseEvents& events,
+                const Caches& caches) {
   static constexpr const char* kWords[kDataKinds] = {"integer_load", "integer_store", "float_load",
                                                      "float_store"};
   Json object = Json::object();
@@ -153,6 +154,7 @@ Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& cach
                             {"accesses_error", kNormal95 * std::sqrt(kinds[kind].access_variance)},
                             {"misses", json_misses(kinds[kind].misses)},
                             {"miss_errors", json_miss_errors(kinds[kind].miss_variance, caches)},
+                            {"waiting_cycles", events.has_waits ? Json(kinds[kind].waits) : Json()},
                             {"levels", json_levels(kinds[kind].levels, caches)}};
   }
   return object;

@@ -26,7 +26,8 @@ Json json_miss_errors(const std::array<double, kMissLevels>& variance, const Cac
 Json json_levels(const std::array<LineUse, kTenureLevels.size()>& levels, const Caches& caches);
 Json json_use(const Use& use, const UseEvents& events, const Caches& caches);
 
-Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const Caches& caches);
+Json json_kinds(const std::array<KindUse, kDataKinds>& kinds, const UseEvents& events,
+                const Caches& caches);
 Json json_edges(const std::array<LevelEdges, kTenureLevels.size()>& levels, const Caches& caches);
 Json json_object(const ObjectWords& name);
 Json json_objects(const std::vector<ObjectRow>& rows, const UseEvents& events,

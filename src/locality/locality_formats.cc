@@ -12,7 +12,7 @@ Json json_part(const LocalityReport& report) {
   const PartLocality& part = *report.part;
   Json object = {{"name", printable(part.name)},
                  {"use", json_use(part.use, report.events, report.caches)}};
-  object["kinds"] = json_kinds(part.kinds, report.caches);
+  object["kinds"] = json_kinds(part.kinds, report.events, report.caches);
   object["edges"] = json_edges(part.levels, report.caches);
   object["objects"] = json_objects(part.objects, report.data_events, report.caches);
   return object;

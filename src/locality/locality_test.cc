@@ -84,6 +84,10 @@ TEST(Locality, AFunctionIsItsLinesAndItsKinds) {
   EXPECT_EQ(kinds[kind(AccessKind::float_load)].misses[0], 200u);
   EXPECT_EQ(kinds[kind(AccessKind::float_load)].levels[1].lines, 50u);
   EXPECT_EQ(kinds[kind(AccessKind::integer_store)].accesses, 0u);
+  // Those that wait are of the kind that their instruction accesses.
+  EXPECT_EQ(kinds[kind(AccessKind::integer_load)].waits, 1000);
+  EXPECT_EQ(kinds[kind(AccessKind::float_load)].waits, 5000);
+  EXPECT_EQ(report->part->use.waits, 6000);
   ASSERT_EQ(report->rows.size(), 1u);
   EXPECT_EQ(report->rows[0].spot.label(), "grind");
   // Lines of the part itself are told apart: 600 + 100.

@@ -65,7 +65,7 @@ class LocalityText {
     std::string text = printable(part.name) + "   " + columns.describe_cost(part.use) + "\n\n";
     const PartText words(report_.caches, report_.options.level, style_);
     text += words.levels(part.use, part.levels) + "\n";
-    text += words.kinds(part.kinds) + "\n";
+    text += words.kinds(part.kinds, report_.events, part.use) + "\n";
     text += words.edges(part.use, part.levels);
     return text + "\n";
   }

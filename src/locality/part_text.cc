@@ -59,7 +59,8 @@ std::string PartText::levels(const Use& part,
                      style_.width);
 }
 
-std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds) const {
+std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds, const UseEvents& events,
+                            const Use& part) const {
   const size_t level = tenure_level(level_).value_or(0);
   const size_t gap = caches_.sampling.one_of == 1 ? 2 : 1;  // errors need the room
   TextColumn words{level_word(level_), false, nullptr, gap, {}};
@@ -71,6 +72,7 @@ std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds) const 
                                     {"L3miss", true, nullptr, gap, {}}};
   TextColumn spatial{"spatial", true, nullptr, gap, {}};
   TextColumn temporal{"temporal", true, nullptr, gap, {}};
+  TextColumn waits{"waits", true, nullptr, gap, {}};
   for (size_t kind = 0; kind < kDataKinds; ++kind) {
     const KindUse& use = kinds[kind];
     if (use.accesses == 0) continue;
@@ -82,10 +84,14 @@ std::string PartText::kinds(const std::array<KindUse, kDataKinds>& kinds) const 
     }
     spatial.cells.push_back(format_spatial(use.levels[level], caches_));
     temporal.cells.push_back(format_temporal(use.levels[level], caches_));
+    waits.cells.push_back(part.cycles > 0 ? fmt::format("{:.0f} %", 100 * use.waits / part.cycles)
+                                          : "-");
   }
   if (words.cells.empty()) return "";
-  return print_table({words, accesses, misses[0], misses[1], misses[2], spatial, temporal},
-                     style_.width);
+  std::vector<TextColumn> columns{words,     accesses, misses[0], misses[1],
+                                  misses[2], spatial,  temporal};
+  if (events.has_waits) columns.push_back(waits);
+  return print_table(columns, style_.width);
 }
 
 std::string PartText::edges(const Use& part,

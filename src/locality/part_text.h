@@ -20,7 +20,9 @@ class PartText {
 
   [[nodiscard]] std::string levels(const Use& use,
                                    const std::array<LevelEdges, kTenureLevels.size()>& edges) const;
-  [[nodiscard]] std::string kinds(const std::array<KindUse, kDataKinds>& kinds) const;
+  /// `part`: the use of all of them.
+  [[nodiscard]] std::string kinds(const std::array<KindUse, kDataKinds>& kinds,
+                                  const UseEvents& events, const Use& part) const;
   [[nodiscard]] std::string edges(const Use& use,
                                   const std::array<LevelEdges, kTenureLevels.size()>& edges) const;
 

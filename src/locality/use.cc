@@ -21,9 +21,15 @@ enum Role : uint8_t {
   kStoreMisses1,
   kStoreMisses2,
   kStoreMisses3,
-  kWaits,
+  kFloats,      // accesses of floating-point values, which others count, too
+  kLoadWaits,   // for what loads bring
+  kStoreWaits,  // for room to store
+  kWaits,       // for either
   kCycles,
 };
+constexpr bool is_wait(uint8_t role) {
+  return role == kLoadWaits || role == kStoreWaits || role == kWaits;
+}
 constexpr uint8_t kCost = 0x40;
 
 struct RoleOf {
@@ -40,14 +46,16 @@ constexpr RoleOf kRoles[] = {
     {"LLC-stores", kStoreMisses2},
     {"LLC-store-misses", kStoreMisses3},
     {"sim:cycles", kCycles},
-    {"sim:load-l2-cycles", kWaits},
-    {"sim:load-l3-cycles", kWaits},
-    {"sim:load-other-core-clean-cycles", kWaits},
-    {"sim:load-other-core-modified-cycles", kWaits},
-    {"sim:load-memory-cycles", kWaits},
-    {"sim:load-translation-cycles", kWaits},
+    {"fp-loads", kFloats},
+    {"fp-stores", kFloats},
+    {"sim:load-l2-cycles", kLoadWaits},
+    {"sim:load-l3-cycles", kLoadWaits},
+    {"sim:load-other-core-clean-cycles", kLoadWaits},
+    {"sim:load-other-core-modified-cycles", kLoadWaits},
+    {"sim:load-memory-cycles", kLoadWaits},
+    {"sim:load-translation-cycles", kLoadWaits},
     {"sim:bandwidth-cycles", kWaits},
-    {"sim:store-cycles", kWaits},
+    {"sim:store-cycles", kStoreWaits},
 };
 
 Role role_of(std::string_view name) {
@@ -177,7 +185,7 @@ UseEvents find_use_events(const Profile& profile, bool may_be_measured) {
     if (is_simulated && name == "sim:cycles") cycles = i;
     if (is_simulated && name == "L1-dcache-load-misses") misses = i;
     events.has_misses = events.has_misses || (is_simulated && name == "L1-dcache-load-misses");
-    events.has_waits = events.has_waits || events.roles.back() == kWaits;
+    events.has_waits = events.has_waits || is_wait(events.roles.back());
   }
   std::optional<size_t> cost;
   const auto runs = may_be_measured ? find_two_runs(profile) : std::nullopt;
@@ -239,6 +247,7 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
   if ((role & kCost) != 0) use.cost += sum;
   switch (static_cast<Role>(role & ~kCost)) {
     case kNone:
+    case kFloats:
       return;
     case kLoads:
     case kStores:
@@ -262,6 +271,8 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
       use.misses[2] += sum.value;
       use.miss_variance[2] += sum.variance;
       return;
+    case kLoadWaits:
+    case kStoreWaits:
     case kWaits:
       use.waits += static_cast<double>(sum.value) * event.scale;
       return;
@@ -272,13 +283,30 @@ void add_count(const UseEvents& events, const Event& event, size_t number, const
   }
 }
 
-void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool is_float,
-                    std::array<KindUse, kDataKinds>& kinds) {
+InstructionKind find_kind(const Profile& profile, const UseEvents& events,
+                          const Histogram& histogram, size_t row) {
+  InstructionKind kind;
+  for (const EventColumn& column : histogram.columns) {
+    if (column.event.value >= profile.events.size() || row >= column.value.size()) continue;
+    const uint8_t role = events.roles[column.event.value] & ~kCost;
+    if (column.value[row] == 0) continue;
+    kind.is_float = kind.is_float || role == kFloats;
+    kind.has_loads = kind.has_loads || role == kLoads;
+  }
+  return kind;
+}
+
+void add_kind_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
+                    InstructionKind of, std::array<KindUse, kDataKinds>& kinds) {
   const auto role = static_cast<Role>(events.roles[number] & ~kCost);
-  if (role == kNone || role >= kWaits) return;
-  const bool is_store = role == kStores || role >= kStoreMisses1;
-  KindUse& kind = kinds[(is_float ? 2U : 0U) + (is_store ? 1U : 0U)];
-  if (role == kLoads || role == kStores) {
+  if (role == kNone || role == kFloats || role == kCycles) return;
+  const bool is_store = role == kStores || role == kStoreWaits ||
+                        (role >= kStoreMisses1 && role <= kStoreMisses3) ||
+                        (role == kWaits && !of.has_loads);
+  KindUse& kind = kinds[(of.is_float ? 2U : 0U) + (is_store ? 1U : 0U)];
+  if (is_wait(role)) {
+    kind.waits += static_cast<double>(sum.value) * event.scale;
+  } else if (role == kLoads || role == kStores) {
     kind.accesses += sum.value;
     kind.access_variance += sum.variance;
   } else {

@@ -81,6 +81,7 @@ struct KindUse {
   std::array<uint64_t, kMissLevels> misses{};
   std::array<double, kMissLevels> miss_variance{};  // as Use has it
   std::array<LineUse, kTenureLevels.size()> levels;
+  double waits = 0;  // as Use has it
 };
 
 struct Use {
@@ -132,9 +133,15 @@ namespace use_internal {
 /// Adds one count; `scale`: as UseEvents has it of its place.
 void add_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
                double scale, Use& use);
-/// `is_float`: of an instruction that accesses floating-point values.
-void add_kind_count(const UseEvents& events, size_t number, const Sum& sum, bool is_float,
-                    std::array<KindUse, kDataKinds>& kinds);
+/// What an instruction's accesses are.
+struct InstructionKind {
+  bool is_float = false;  // of floating-point values
+  bool has_loads = false;
+};
+InstructionKind find_kind(const Profile& profile, const UseEvents& events,
+                          const Histogram& histogram, size_t row);
+void add_kind_count(const UseEvents& events, const Event& event, size_t number, const Sum& sum,
+                    InstructionKind of, std::array<KindUse, kDataKinds>& kinds);
 Sum sum_at(const Profile& profile, const Histogram& histogram, const EventColumn& column,
            size_t row);
 }  // namespace use_internal
@@ -188,20 +195,12 @@ std::array<KindUse, kDataKinds> split_by_kind(const Profile& profile, const UseE
       if (!holds(histogram.context, Location{histogram.image, histogram.offsets[i]}, object)) {
         continue;
       }
-      bool is_float = false;
-      for (const EventColumn& column : histogram.columns) {
-        const std::string& name =
-            column.event.value < profile.events.size()
-                ? profile.strings.text(profile.events[column.event.value].name)
-                : std::string();
-        if ((name == "fp-loads" || name == "fp-stores") && i < column.value.size()) {
-          is_float = is_float || column.value[i] > 0;
-        }
-      }
+      const auto kind = use_internal::find_kind(profile, events, histogram, i);
       for (const EventColumn& column : histogram.columns) {
         if (column.event.value >= profile.events.size()) continue;
         const Sum sum = use_internal::sum_at(profile, histogram, column, i);
-        use_internal::add_kind_count(events, column.event.value, sum, is_float, kinds);
+        use_internal::add_kind_count(events, profile.events[column.event.value], column.event.value,
+                                     sum, kind, kinds);
       }
     }
   }

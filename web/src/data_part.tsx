@@ -51,12 +51,20 @@ const KINDS: [key: "integer_load" | "integer_store" | "float_load" | "float_stor
 
 interface Part { kinds: NonNullable<DataTypes.DataDocument["part"]>["kinds"]; edges: NonNullable<DataTypes.DataDocument["part"]>["edges"] }
 
-function KindTable({ part }: { part: Part }): JSX.Element {
+/** SIP's tables by kind: what they cost, how often they miss, and the use of their lines in L1D. */
+function KindTable({ part, use }: { part: Part; use: Use }): JSX.Element {
+  const share = (value: number | undefined, of: number | null): string => value !== undefined && of ? percent(value / of) : "–";
   return (
-    <table class="plain"><thead><tr><th>kind</th><th class="number">accesses</th><th class="number">L1D misses</th></tr></thead>
-      <tbody>{KINDS.map(([key, title]) => {
-        const kind = part.kinds[key] as unknown as { accesses: number; accesses_error: number; misses?: { L1D: number } | null };
-        return <tr><th scope="row">{title}</th><td class="number">{accessesOf(kind)}</td><td class="number">{kind.misses ? amount(kind.misses.L1D) : "–"}</td></tr>;
+    <table class="plain"><thead><tr><th>kind</th><th class="number">accesses</th><th class="number" title="of the modelled cycles, those that wait for these">waits</th>
+      <th class="number">L1D miss</th><th class="number">L2 miss</th><th class="number">spatial</th><th class="number">temporal</th></tr></thead>
+      <tbody>{KINDS.filter(([key]) => part.kinds[key].accesses > 0).map(([key, title]) => {
+        const kind = part.kinds[key];
+        const level = kind.levels.L1D;
+        return (
+          <tr><th scope="row">{title}</th><td class="number">{accessesOf(kind)}</td><td class="number">{share(kind.waiting_cycles ?? undefined, use.modelled_cycles)}</td>
+            <td class="number">{share(kind.misses?.L1D, kind.accesses)}</td><td class="number">{share(kind.misses?.L2, kind.accesses)}</td>
+            <td class="number">{level?.spatial_percent == null ? "–" : `${level.spatial_percent.toFixed(0)} %`}</td><td class="number">{level?.temporal?.toFixed(2) ?? "–"}</td></tr>
+        );
       })}</tbody></table>
   );
 }
@@ -109,7 +117,7 @@ export function PartPane({ profile, name }: { profile: number; name: string }): 
         <div class="two wide">
           <section class="pane" aria-label="summary" tabIndex={0}><h2>{found.name}</h2>
             <p class="dim">{[found.type, found.blocks != null && `${amount(found.blocks)} blocks`, found.size_bytes != null && `${amount(found.size_bytes)} B each`, found.kept_in && `kept in ${found.kept_in}`, found.caller && `for ${found.caller}`].filter(Boolean).join(", ")}</p>
-            <LevelTable use={found.use} /><KindTable part={found} />
+            <LevelTable use={found.use} /><KindTable part={found} use={found.use} />
             {(found.fields?.length ?? 0) > 0 && <table class="plain"><caption>fields</caption><tbody>{found.fields!.map((one) => <tr><td>{one.name}</td><td class="dim">{one.type}</td><td class="number">{accessesOf(one.use)}</td></tr>)}</tbody></table>}
             <table class="plain"><caption>{found.statements ? "statements that access it" : "objects that it accesses"}</caption>
               <tbody>{beside.slice(0, 16).map((one) => <tr><td class="number barred"><span class="bar" style={{ width: `${100 * one.use.accesses / most}%` }} aria-hidden="true" /><span class="cell">{accessesOf(one.use)}</span></td>

@@ -1144,6 +1144,10 @@ export interface Kind {
    */
   accesses_error: number;
   misses: Misses;
+  /**
+   * modelled cycles that waited for what these loads bring, or for room for these stores; null: not modelled
+   */
+  waiting_cycles: number | null;
   levels: Levels;
   miss_errors: {
     L1D: number | null;
@@ -1460,6 +1464,10 @@ export interface Kind {
    */
   accesses_error: number;
   misses: Misses;
+  /**
+   * modelled cycles that waited for what these loads bring, or for room for these stores; null: not modelled
+   */
+  waiting_cycles: number | null;
   levels: Levels;
   miss_errors: {
     L1D: number | null;
