@@ -118,6 +118,22 @@ class Together(SimulatedRegions):
                  if row["object"] == "matrix" and "fp-loads" in row["values"]]
         self.assertEqual([value for _, value in loads], [40_000] * 4)
         self.assertEqual({region.split()[0] for region, _ in loads}, {"parallel"})
+        # The same by construct, without the loads of b beside them: who writes it is serial.
+        report = self.regions(profile, "--object", "matrix")
+        self.assertEqual(report["object"], "matrix")
+        parallel = next(one for one in report["constructs"] if one["kind"] == "parallel")
+        self.assertEqual([thread["counts"]["L1-dcache-loads"]["inside"] for thread in parallel["threads"]],
+                         [40_000] * 4)
+        self.assertEqual(parallel["sum"]["counts"]["L1-dcache-stores"]["inside"], 0)
+        self.assertEqual(report["counts"]["L1-dcache-stores"], 400 * 400)
+        everything = self.regions(profile, "--counter", "L1-dcache-loads")
+        of_all = next(one for one in everything["constructs"] if one["kind"] == "parallel")
+        self.assertIsNone(everything["object"])
+        self.assertGreaterEqual(of_all["sum"]["counts"]["L1-dcache-loads"]["inside"], 2 * 160_000)
+        text = self.culprit("regions", "-i", profile, "--object", "matrix").stdout
+        self.assertIn("accesses to matrix alone: 1,280,000 bytes from 0x", " ".join(text.split()))
+        refused = self.culprit("regions", "-i", profile, "--object", "matrx", status=1)
+        self.assertIn("did you mean matrix?", refused.stderr)
 
     def test_answers_by_region(self):
         profile = self.profile(self.program())

@@ -12,7 +12,7 @@ int run(const RegionsCommand& command) {
       command.files.empty() ? std::vector<std::string>{kDefaultProfile} : command.files;
   Result<ProfileView> view = open_together(files);
   if (!view) return fail(view.error());
-  const Result<RegionsReport> answer = answer_regions(*view, command.events);
+  const Result<RegionsReport> answer = answer_regions(*view, {command.events, command.object});
   if (!answer) return fail(answer.error());
   if (!view->problem().empty()) print_message(view->problem());
   const std::string file = files.size() == 1 ? files.front() : "";

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "base/text.h"
@@ -18,10 +19,14 @@ constexpr std::string_view kUsual[] = {
     "instructions",          "sim:cycles",     "cycles", "L1-dcache-loads",
     "L1-dcache-load-misses", "LLC-load-misses"};
 
+/// Of accesses to a data object.
+constexpr std::string_view kUsualOfObjects[] = {"L1-dcache-loads", "L1-dcache-stores",
+                                                "L1-dcache-load-misses", "LLC-load-misses"};
+
 class CounterAdder {
  public:
-  CounterAdder(const Profile& profile, RegionsReport& report)
-      : profile_(profile), report_(report) {}
+  CounterAdder(const Profile& profile, const std::vector<bool>* objects, RegionsReport& report)
+      : profile_(profile), objects_(objects), report_(report) {}
 
   Result<void> choose(const std::vector<std::string>& events);
   void add();
@@ -39,7 +44,10 @@ class CounterAdder {
   void add_region_value(const RegionValue& value);
   void add_to_report();
 
+  [[nodiscard]] uint64_t sum_of(const Histogram& histogram, const EventColumn& column) const;
+
   const Profile& profile_;
+  const std::vector<bool>* objects_;  // nullptr: counts of everything
   RegionsReport& report_;
   std::set<EventId> of_regions_;                           // counted in regions alone
   std::vector<std::optional<size_t>> column_of_;           // by event
@@ -69,6 +77,7 @@ std::optional<EventId> CounterAdder::find_event(std::string_view name) const {
 Result<void> CounterAdder::choose(const std::vector<std::string>& events) {
   column_of_.assign(profile_.events.size(), std::nullopt);
   for (const RegionValue& value : profile_.region_values) {
+    if (objects_ != nullptr) break;  // what regions count has no objects
     const std::string_view part = profile_.strings.text(value.part);
     const bool is_count = part == region::kCounted || part == region::kCountedWaiting;
     if (is_count && value.event.value < profile_.events.size()) of_regions_.insert(value.event);
@@ -84,7 +93,8 @@ Result<void> CounterAdder::choose(const std::vector<std::string>& events) {
   }
   if (!events.empty()) return {};
   for (const EventId event : of_regions_) add_event(event);
-  for (const std::string_view name : kUsual) {
+  using Names = std::span<const std::string_view>;
+  for (const std::string_view name : objects_ != nullptr ? Names(kUsualOfObjects) : Names(kUsual)) {
     const std::optional<EventId> event = find_event(name);
     if (event && profile_.events[event->value].provenance != Provenance::sampled) {
       add_event(*event);
@@ -110,6 +120,19 @@ std::optional<CounterAdder::Place> CounterAdder::find_place(RegionId region) con
   return Place{*path, is_waiting || openmp::only_waits(kind)};
 }
 
+uint64_t CounterAdder::sum_of(const Histogram& histogram, const EventColumn& column) const {
+  if (objects_ == nullptr) {
+    return std::accumulate(column.value.begin(), column.value.end(), uint64_t{0});
+  }
+  uint64_t sum = 0;
+  const size_t rows = std::min(histogram.objects.size(), column.value.size());
+  for (size_t row = 0; row < rows; ++row) {
+    const ObjectId object = histogram.objects[row];
+    if (object.value < objects_->size() && (*objects_)[object.value]) sum += column.value[row];
+  }
+  return sum;
+}
+
 void CounterAdder::add_histogram(const Histogram& histogram) {
   const Context* context = find_row(profile_.contexts, histogram.context);
   if (context == nullptr) return;
@@ -119,8 +142,8 @@ void CounterAdder::add_histogram(const Histogram& histogram) {
     if (column.event.value >= column_of_.size()) continue;
     const std::optional<size_t> at = column_of_[column.event.value];
     if (!at) continue;
-    const uint64_t sum = std::accumulate(column.value.begin(), column.value.end(), uint64_t{0});
-    const double value = static_cast<double>(sum) * report_.counters[*at].scale;
+    const double value =
+        static_cast<double>(sum_of(histogram, column)) * report_.counters[*at].scale;
     report_.program_counts.inside[*at] += value;
     if (!place || thread == thread_of_.end()) continue;
     RegionCounts& counts = own_[{place->path, thread->second}];
@@ -177,7 +200,9 @@ void CounterAdder::add() {
   report_.region_counts.resize(report_.counters.size());
   find_threads();
   for (const Histogram& histogram : profile_.histograms) add_histogram(histogram);
-  for (const RegionValue& value : profile_.region_values) add_region_value(value);
+  if (objects_ == nullptr) {
+    for (const RegionValue& value : profile_.region_values) add_region_value(value);
+  }
   add_to_report();
 }
 
@@ -198,8 +223,8 @@ void RegionCounts::add_waiting(const RegionCounts& other) {
 }
 
 Result<void> add_counters(const Profile& profile, const std::vector<std::string>& events,
-                          RegionsReport& report) {
-  CounterAdder adder(profile, report);
+                          const std::vector<bool>* objects, RegionsReport& report) {
+  CounterAdder adder(profile, objects, report);
   RETURN_IF_ERROR(adder.choose(events));
   adder.add();
   return {};

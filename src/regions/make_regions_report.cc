@@ -10,6 +10,7 @@
 #include "regions/counters.h"
 #include "regions/findings.h"
 #include "regions/overheads.h"
+#include "regions/region_objects.h"
 #include "regions/regions_report.h"
 
 namespace culprit {
@@ -49,7 +50,7 @@ Program find_program(const Profile& profile, bool has_times) {
 }  // namespace
 
 Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code,
-                                          const std::vector<std::string>& events) {
+                                          const RegionsQuestion& question) {
   if (profile.region_values.empty()) {
     return Error{
         "this profile has no regions: record OpenMP constructs with culprit record --regions"};
@@ -58,7 +59,14 @@ Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& cod
   find_constructs(profile, code, report);
   const Program program = find_program(profile, report.has_times);
   report.program_wall_ns = program.wall_ns;
-  RETURN_IF_ERROR(add_counters(profile, events, report));
+  std::optional<ChosenObjects> objects;
+  if (!question.object.empty()) {
+    ASSIGN_OR_RETURN(objects, find_region_objects(code, question.object));
+    report.object = question.object;
+    report.remarks = objects->remarks;
+  }
+  RETURN_IF_ERROR(
+      add_counters(profile, question.events, objects ? &objects->rows : nullptr, report));
   if (!report.has_times) return report;
   add_overheads(report);
   add_findings(report);

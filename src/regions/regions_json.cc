@@ -83,6 +83,7 @@ std::string print_regions_json(const Profile& profile, const RegionsReport& repo
   json["parallel_wall_ns"] = report.parallel_wall_ns;
   json["most_threads"] = report.most_threads;
   json["has_times"] = report.has_times;
+  json["object"] = report.object.empty() ? Json() : Json(printable(report.object));
   json["counts"] = Json::object();
   for (size_t i = 0; i < report.counters.size(); ++i) {
     const bool is_known = !report.counters[i].is_of_regions;

@@ -161,6 +161,7 @@ struct RegionsReport {
   };
   bool has_times = false;  // else constructs have only executions and counts: they were simulated
   std::vector<Counter> counters;
+  std::string object;  // counts are of accesses to the data objects of these words; "": of all
   RegionCounts program_counts;  // `inside`: of the whole program, but see Counter
   RegionCounts region_counts;   // of all regions
   std::vector<std::optional<size_t>> path_of_region;  // call path, by row of the profile's regions
@@ -176,11 +177,18 @@ struct RegionsReport {
   std::vector<std::string> remarks;  // what makes the numbers weaker, besides the ledger
 };
 
-/// `events`: what was counted, by name; empty: what was counted in regions alone, and what else
-/// says most, if it was counted and not sampled. Errors: a profile without regions, with what to
-/// do; no event of that name.
+/// What is asked of the counts beside the times.
+struct RegionsQuestion {
+  /// What was counted, by name; empty: what was counted in regions alone, and what else says most,
+  /// if it was counted and not sampled.
+  std::vector<std::string> events = {};
+  std::string object =
+      {};  // accesses to data objects of this name or pattern alone; "": all counts
+};
+
+/// Errors: a profile without regions, with what to do; no event of that name; no such object.
 Result<RegionsReport> make_regions_report(const Profile& profile, CodeIndex& code,
-                                          const std::vector<std::string>& events = {});
+                                          const RegionsQuestion& question = {});
 
 std::string print_regions(const Profile& profile, const RegionsReport& report,
                           const RegionsPrint& options, Format format, const TextStyle& style);

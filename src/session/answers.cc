@@ -309,11 +309,11 @@ Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& c
 }
 
 Result<RegionsReport> answer_regions(const ProfileView& view,
-                                     const std::vector<std::string>& events) {
+                                     const RegionsQuestion& question) {
   const FactsLookup facts =
       view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::sources});
   CodeIndex code(view.profile(), facts);
-  return make_regions_report(view.profile(), code, events);
+  return make_regions_report(view.profile(), code, question);
 }
 
 Result<std::string> answer_export(const ProfileView& view, const ExportQuestion& question) {

@@ -82,10 +82,9 @@ Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& c
                                    const std::string& part);
 
 /// What OpenMP constructs took, by thread.
-/// `events`: whose counts constructs have; empty: the usual ones.
-/// Errors: a profile without regions, or without such an event
+/// Errors: as make_regions_report()
 Result<RegionsReport> answer_regions(const ProfileView& view,
-                                     const std::vector<std::string>& events = {});
+                                     const RegionsQuestion& question = {});
 
 /// The bytes of a file of another program.
 /// Errors: as the exports; branch records that are missing

@@ -230,15 +230,16 @@ Result<void> WindowSums::add_threads() {
   return counts_.visit_threads([](const ThreadCounts&) {}, add);
 }
 
-/// An instruction that loads and stores has the line from its load on.
 void WindowSums::add_gaps(uint32_t site, const counts_file::SiteCounts& counts) {
   const auto amount = [&](Counter counter) {
     return static_cast<double>(counts.value[static_cast<size_t>(counter)]);
   };
-  if (amount(Counter::memory_in_gaps) == 0) return;
+  const FromMemory more{amount(Counter::load_memory_in_gaps),
+                        amount(Counter::store_memory_in_gaps)};
+  if (more.loads == 0 && more.stores == 0) return;
   FromMemory& sum = from_memory_[site];
-  const bool loads = amount(Counter::loads) > 0 || process_.sites[site].load_bytes > 0;
-  (loads ? sum.loads : sum.stores) += amount(Counter::memory_in_gaps);
+  sum.loads += more.loads;
+  sum.stores += more.stores;
 }
 
 Result<void> WindowSums::add_windows() {

@@ -166,6 +166,7 @@ struct VarianceCommand {
 struct RegionsCommand {
   std::vector<std::string> files;   // none typed: the default; several: ranks, put together
   std::vector<std::string> events;  // --counter
+  std::string object;               // "": counts of everything
   RegionsPrint print;
   Format format = Format::text;
   size_t width = 0;

@@ -345,6 +345,10 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
                   "[instructions, cycles, loads and misses, where they were counted]")
       ->type_name("EVENT")
       ->allow_extra_args(false);
+  app->add_option("--object", command->object,
+                  "count accesses to this data object alone: a name or a pattern, as report --by "
+                  "object has them")
+      ->type_name("NAME");
   add_presentation(app, &command->format, &command->width);
   app->footer(
       "\nExamples:\n"
@@ -352,6 +356,7 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
       "  culprit record --regions --engine simulate ./a.out && culprit regions\n"
       "  mpirun -n 4 culprit record --regions ./a.out && culprit regions profile.rank*.culprit\n"
       "  culprit regions --counter fp-loads           one event alone\n"
+      "  culprit record --regions --engine simulate --range a ./a.out && culprit regions --object a\n"
       "  culprit regions --format csv run.culprit     a row per construct and thread");
   return app;
 }

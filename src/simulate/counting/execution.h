@@ -271,7 +271,8 @@ template <Model kModel>
       *thread.memory, access.address, access.bytes, access.kind(), access.place.site);
   if constexpr (kModel.warms) {
     if (simulate::Outcome(outcome).source == simulate::DataSource::memory) {
-      ++count(thread, access.place.site, Counter::memory_in_gaps);
+      ++count(thread, access.place.site,
+              access.is_store ? Counter::store_memory_in_gaps : Counter::load_memory_in_gaps);
     }
     return;
   }

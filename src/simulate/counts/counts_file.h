@@ -200,14 +200,16 @@ enum class Counter : uint8_t {
   fetch_walks,
   data_walk_cycles,
   fetch_walk_cycles,
-  memory_in_gaps,  // accesses that memory had between windows: load_memory's or store_memory's
+  load_memory_in_gaps,  // load_memory between windows
+  store_memory_in_gaps,
 };
-inline constexpr size_t kCounters = 32;
+inline constexpr size_t kCounters = 33;
 
 /// Whether it is counted wherever the run is, though only windows of it are modelled.
 constexpr bool is_of_whole_run(size_t counter) {
   return counter == static_cast<size_t>(Counter::repeats) ||
-         counter == static_cast<size_t>(Counter::memory_in_gaps);
+         counter == static_cast<size_t>(Counter::load_memory_in_gaps) ||
+         counter == static_cast<size_t>(Counter::store_memory_in_gaps);
 }
 
 struct SiteCounts {
