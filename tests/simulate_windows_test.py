@@ -49,11 +49,22 @@ __attribute__((noinline)) unsigned jumps(volatile unsigned n) {
   for (; i < n;) jump(i++);
   return done;
 }
+__attribute__((noinline)) unsigned copy(unsigned pages) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < pages; ++i) {
+    unsigned char* to = memory + (4 << 20) + i * 4096, * from = memory + i * 4096;
+    unsigned long bytes = 4096;
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    sum += branch(300);
+  }
+  return sum;
+}
 static void* work(void* arg) { return (void*)(size_t)(walk(200000) + branch(200000 + !arg)); }
 int main(int argc, char** argv) {
   const char* what = argv[1];
   volatile unsigned sum = 0;
   if (!strcmp(what, "phases")) sum = walk(700000) + branch(700000) + walk(300000);
+  if (!strcmp(what, "copy")) sum = copy(1024);
   if (!strcmp(what, "touch")) sum = touch(8000);
   if (!strcmp(what, "jumps")) sum = jumps(600000);
   if (!strcmp(what, "fork")) {
@@ -130,6 +141,15 @@ class Windows(Simulated):
         self.assertEqual("modelled", provenance["sim:cycles"])
         self.assertEqual("counted", provenance["instructions"])
         self.assertIn("windows with 10 %", str(report["ledger"]))
+
+    def test_what_memory_has_between_windows(self):
+        """A string instruction loads some lines and stores others: each are counted as what they are."""
+        exact, _ = self.rows("copy")
+        estimates, _ = self.windows("copy")
+        for event in "LLC-load-misses", "LLC-store-misses":
+            value = exact["copy"].get(event, {}).get("value", 0)
+            self.assertLessEqual(abs(estimates["copy"].get(event, {}).get("value", 0) - value), 0.01 * value + 20, event)
+        self.assertGreater(exact["copy"]["LLC-load-misses"]["value"] + exact["copy"]["LLC-store-misses"]["value"], 10_000)
 
     def test_jumps(self):
         self.check("jumps", ("jump",))
