@@ -5,12 +5,11 @@
 namespace culprit {
 namespace {
 
-std::vector<LineSpan> split_file(const ImageFacts& facts, StringId file) {
-  const SourceSyntax syntax = find_syntax(facts.strings.text(file));
+std::vector<LineSpan> split_texts(const std::vector<const SourceFact*>& texts,
+                                  SourceSyntax syntax) {
   std::vector<LineSpan> all;
-  for (const SourceFact& source : facts.sources) {
-    if (source.file != file) continue;
-    const std::vector<LineSpan> spans = split_statements(source.lines, source.first_line, syntax);
+  for (const SourceFact* const text : texts) {
+    const std::vector<LineSpan> spans = split_statements(text->lines, text->first_line, syntax);
     all.insert(all.end(), spans.begin(), spans.end());
   }
   std::ranges::sort(all, {}, &LineSpan::first);
@@ -19,12 +18,27 @@ std::vector<LineSpan> split_file(const ImageFacts& facts, StringId file) {
 
 }  // namespace
 
+SourceStatements::Files& SourceStatements::files_of(ImageId image, const ImageFacts& facts) {
+  const auto [found, is_new] = images_.try_emplace(image);
+  if (is_new) {
+    for (const SourceFact& source : facts.sources) {
+      found->second[source.file].texts.push_back(&source);
+    }
+  }
+  return found->second;
+}
+
 LineSpan SourceStatements::find(ImageId image, StringId file, uint32_t line) {
   const ImageFacts* const facts = code_.facts(image);
   if (facts == nullptr) return {line, line};
-  const auto [found, is_new] = known_.try_emplace({image, file});
-  if (is_new) found->second = split_file(*facts, file);
-  const std::vector<LineSpan>& spans = found->second;
+  Files& files = files_of(image, *facts);
+  const auto known = files.find(file);
+  if (known == files.end()) return {line, line};
+  if (!known->second.statements) {
+    known->second.statements =
+        split_texts(known->second.texts, find_syntax(facts->strings.text(file)));
+  }
+  const std::vector<LineSpan>& spans = *known->second.statements;
   const auto behind = std::ranges::upper_bound(spans, line, {}, &LineSpan::first);
   if (behind != spans.begin() && line <= std::prev(behind)->last) return *std::prev(behind);
   return {line, line};

@@ -6,8 +6,8 @@
 //     SourceStatements statements(code);
 //     statements.find(image, file, 58)       // lines 57 to 58
 
-#include <map>
-#include <utility>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "attribute/code_index.h"
@@ -24,8 +24,17 @@ class SourceStatements {
   LineSpan find(ImageId image, StringId file, uint32_t line);
 
  private:
+  /// What an image's facts have of a file.
+  struct File {
+    std::vector<const SourceFact*> texts;
+    std::optional<std::vector<LineSpan>> statements;  // sorted; none: not asked for yet
+  };
+  using Files = std::unordered_map<StringId, File>;
+
+  Files& files_of(ImageId image, const ImageFacts& facts);
+
   CodeIndex& code_;
-  std::map<std::pair<ImageId, StringId>, std::vector<LineSpan>> known_;  // sorted
+  std::unordered_map<ImageId, Files> images_;
 };
 
 }  // namespace culprit

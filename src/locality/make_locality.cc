@@ -41,8 +41,8 @@ void keep_advice_of(const std::vector<StatementRow>& rows, std::vector<LocalityA
   std::set<std::string> lines;
   for (const StatementRow& row : rows) {
     if (row.spot.line == 0) continue;
-    for (uint32_t line = row.spot.line; line <= row.spot.last_line; ++line) {
-      lines.insert(fmt::format("{}:{}", printable(base_name(row.spot.file)), line));
+    for (uint32_t more = 0; more <= row.spot.last_line - row.spot.line; ++more) {
+      lines.insert(fmt::format("{}:{}", printable(base_name(row.spot.file)), row.spot.line + more));
     }
   }
   std::erase_if(advice, [&](const LocalityAdvice& one) {
