@@ -1590,6 +1590,10 @@ export interface RegionsDocument {
    */
   has_times: boolean;
   /**
+   * counts are of accesses to data objects of this name or pattern; null: of everything
+   */
+  object: string | null;
+  /**
    * of the whole program, by event; null: it was counted in regions alone
    */
   counts: {
