@@ -243,8 +243,8 @@ class Windows(Simulated):
                 profile, done = self.record("--engine", "timer+simulate", "--machine", "zen4",
                                             "--no-experiments", *options, "--", spin, str(ms))
                 ledger = str(self.report(profile, "--by", "module")["ledger"])
-                # It ends before its first windows.
-                self.assertEqual(are_chosen, "all was simulated" in ledger)
+                # By its own clock a fast machine brings it to its first windows, a slow one does not.
+                self.assertEqual(are_chosen, "all was simulated" in ledger or "from windows with" in ledger)
                 self.assertEqual(are_chosen, "all of it, which is exact: --windows all" in done.stderr)
 
     def test_answers_show_errors(self):
