@@ -83,8 +83,7 @@ Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& c
 
 /// What OpenMP constructs took, by thread.
 /// Errors: as make_regions_report()
-Result<RegionsReport> answer_regions(const ProfileView& view,
-                                     const RegionsQuestion& question = {});
+Result<RegionsReport> answer_regions(const ProfileView& view, const RegionsQuestion& question = {});
 
 /// The bytes of a file of another program.
 /// Errors: as the exports; branch records that are missing
