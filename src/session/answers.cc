@@ -308,8 +308,7 @@ Result<StallSummary> answer_stalls(const ProfileView& view, const std::string& c
   return summary;
 }
 
-Result<RegionsReport> answer_regions(const ProfileView& view,
-                                     const RegionsQuestion& question) {
+Result<RegionsReport> answer_regions(const ProfileView& view, const RegionsQuestion& question) {
   const FactsLookup facts =
       view.facts({FactPart::functions, FactPart::lines, FactPart::inlines, FactPart::sources});
   CodeIndex code(view.profile(), facts);

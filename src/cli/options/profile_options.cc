@@ -356,7 +356,7 @@ CLI::App* add_regions(CLI::App& root, RegionsCommand* command, std::string* /*er
       "  culprit record --regions --engine simulate ./a.out && culprit regions\n"
       "  mpirun -n 4 culprit record --regions ./a.out && culprit regions profile.rank*.culprit\n"
       "  culprit regions --counter fp-loads           one event alone\n"
-      "  culprit record --regions --engine simulate --range a ./a.out && culprit regions --object a\n"
+      "  culprit regions --object a                   accesses to a alone (record --range a)\n"
       "  culprit regions --format csv run.culprit     a row per construct and thread");
   return app;
 }
