@@ -5,7 +5,7 @@
 //
 //     $ culprit locality
 //
-//      ?cycles  ?share  waits  =accesses  L1miss  L2miss  spatial  temporal  line
+//      ?cycles  ?share  waits  =accesses  L1miss  L2miss  spatial  temporal  statement
 //       0.71 G  17.0 %   84 %    112.0 M  22.1 %   7.4 %     37 %      0.20  quake.c:512
 //
 //     $ culprit locality quake.c:512           its levels, kinds of access, edges

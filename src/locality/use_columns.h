@@ -2,7 +2,7 @@
 
 // The columns in which people read Uses, of statements and of data objects alike:
 //
-//      ?cycles  ?share  waits  =accesses  L1miss  L2miss  spatial  temporal  line
+//      ?cycles  ?share  waits  =accesses  L1miss  L2miss  spatial  temporal  statement
 //
 // Of data all cycles are waits, and that column is not there.
 
