@@ -12,6 +12,7 @@ Symbols are not read (--no-symbols): that comes after the program.
 """
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -60,10 +61,11 @@ def main():
         record = [culprit, "record", "--force", "--no-symbols", "-o",
                   pathlib.Path(folder) / "profile", "-g"]
         ways = {"native": [program], "record -g": [*record, "--", program],
-                "record -g --off-cpu": [*record, "--off-cpu", "--", program],
-                "perf, the same": ["perf", "record", "-B", "-q", "-a", "-o", pathlib.Path(folder) / "perf.data",
-                                   "-e", "cpu-clock/period=1000000/", "-e", "context-switches/period=1/",
-                                   "--call-graph", "dwarf,4096", "--switch-events", "--", program]}
+                "record -g --off-cpu": [*record, "--off-cpu", "--", program]}
+        if shutil.which("perf"):
+            ways["perf, the same"] = ["perf", "record", "-B", "-q", "-a", "-o", pathlib.Path(folder) / "perf.data",
+                                      "-e", "cpu-clock/period=1000000/", "-e", "context-switches/period=1/",
+                                      "--call-graph", "dwarf,4096", "--switch-events", "--", program]
         results = {name: [] for name in ways}
         for _ in range(rounds):
             for name, command in ways.items():

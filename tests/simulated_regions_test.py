@@ -133,7 +133,11 @@ class Together(SimulatedRegions):
         self.assertIsNone(everything["object"])
         self.assertGreaterEqual(of_all["sum"]["counts"]["L1-dcache-loads"]["inside"], 2 * 160_000)
         text = self.culprit("regions", "-i", profile, "--object", "matrix").stdout
-        self.assertIn("accesses to matrix alone: 1,280,000 bytes from 0x", " ".join(text.split()))
+        self.assertIn("accesses to matrix: 1,280,000 bytes from 0x", " ".join(text.split()))
+        # All objects together have every load.
+        together = self.regions(profile, "--object", "*")
+        self.assertIn("data objects match '*'", together["remarks"][-1])
+        self.assertEqual(together["counts"]["L1-dcache-loads"], everything["counts"]["L1-dcache-loads"])
         refused = self.culprit("regions", "-i", profile, "--object", "matrx", status=1)
         self.assertIn("did you mean matrix?", refused.stderr)
 

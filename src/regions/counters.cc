@@ -100,6 +100,10 @@ Result<void> CounterAdder::choose(const std::vector<std::string>& events) {
       add_event(*event);
     }
   }
+  if (objects_ != nullptr && report_.counters.empty()) {
+    return Error{
+        "no accesses were counted here, only sampled: name an event of theirs by --counter"};
+  }
   return {};
 }
 
@@ -142,8 +146,12 @@ void CounterAdder::add_histogram(const Histogram& histogram) {
     if (column.event.value >= column_of_.size()) continue;
     const std::optional<size_t> at = column_of_[column.event.value];
     if (!at) continue;
-    const double value =
-        static_cast<double>(sum_of(histogram, column)) * report_.counters[*at].scale;
+    RegionsReport::Counter& counter = report_.counters[*at];
+    // Which object accesses are of may be an estimate where how many there are is exact.
+    const bool is_estimate =
+        std::ranges::any_of(column.variance, [](double one) { return one > 0; });
+    if (objects_ != nullptr && is_estimate) counter.provenance = Provenance::sampled;
+    const double value = static_cast<double>(sum_of(histogram, column)) * counter.scale;
     report_.program_counts.inside[*at] += value;
     if (!place || thread == thread_of_.end()) continue;
     RegionCounts& counts = own_[{place->path, thread->second}];

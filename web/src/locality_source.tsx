@@ -71,7 +71,7 @@ function Text<Row extends { use: Locality.Use }>({ source, file, rows, columns, 
     ...one, rank: undefined, value: (line) => line.row && one.value(line.row), share: one.share && ((line) => line.row ? one.share!(line.row) : 0),
     draw: (line) => line.row ? one.draw!(line.row) : "",
   }));
-  const isHot = (line: Line<Row>) => line.row !== null && line.row.use.cost.value >= 0.05 * total;
+  const isHot = (line: Line<Row>) => line.row !== null && line.row.use.cost.value > 0.05 * total;
   return (
     <Table label="source" rows={lines} keyOf={(line) => String(line.line)} sort="" isSorted
            columns={[...beside, { key: "line", title: "line", width: 50, value: (line) => line.line },
