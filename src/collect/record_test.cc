@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/test_priority.h"
 #include "collect/perf/perf_attr.h"
 #include "collect/perf_losses.h"
 #include "collect/record_test_program.h"
@@ -123,20 +124,19 @@ class RecordTest : public ::testing::Test {
 };
 
 TEST_F(RecordTest, SampledTimeIsCpuTime) {
+  testing::go_first();
   for (const Sampling sampling : {Sampling::automatic, Sampling::per_task}) {
     RecordOptions options = fast();
     options.sampling = sampling;
-    // What our child does until it is the program is not sampled: leaving our memory takes long
-    // where that is large, as with sanitizers.
-    const auto none = record_program(options, {"call", "0"});
-    ASSERT_TRUE(none.has_value());
-    const double before_s = std::max(0.0, cpu_s(*none) - sampled_s(*none));
     const auto seen = record_program(options, {"call", "0.4"});
     ASSERT_TRUE(seen.has_value());
     EXPECT_EQ(seen->counted, seen->recording.samples);
     EXPECT_EQ(seen->counted_value, seen->recording.samples * options.period_ns);
-    // 1,600 samples at regular times: their number is exact to a few, but timers come late.
-    EXPECT_NEAR(sampled_s(*seen), cpu_s(*seen) - before_s, 0.03 * cpu_s(*seen));
+    // 1,600 samples at regular times: their number is exact to a few, but timers come late. The
+    // kernel's account has more than the program takes by its own clock: what our child does
+    // until it is the program is not sampled (leaving our memory takes long where it is large).
+    EXPECT_GE(sampled_s(*seen), 0.4 * 0.97);
+    EXPECT_LE(sampled_s(*seen), cpu_s(*seen) * 1.03);
     EXPECT_EQ(seen->recording.lost, 0u);
     EXPECT_TRUE(seen->by_image.contains(program()));
     EXPECT_EQ(seen->by_process.size(), 1u);

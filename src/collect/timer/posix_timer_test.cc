@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/test_folders.h"
+#include "base/test_priority.h"
 #include "collect/timer/timer_test_programs.h"
 #include "recording/signals.h"
 
@@ -25,6 +26,7 @@ const std::string kReason = "perf_event_open is refused (EPERM)";
 class PosixTimer : public ::testing::Test {
  protected:
   void SetUp() override {
+    go_first();
     options_.period_ns = 1'001'003;
     options_.shim_path = binary_folder() + "/libculprit_timer.so";
     if (!file_exists(options_.shim_path)) GTEST_SKIP() << "libculprit_timer.so is not built here";
@@ -105,10 +107,11 @@ TEST_F(PosixTimer, RecordsACommand) {
   EXPECT_EQ(profile.strings.text(profile.events[0].engine), "posix-timer");
   EXPECT_EQ(profile.events[0].unit, Unit::ns);
   ASSERT_EQ(profile.runs.size(), 1U);
-  EXPECT_NEAR(
-      static_cast<double>(profile.runs[0].cpu_time_ns.value_or(0)) * 1e-9,
-      sampled_s() + static_cast<double>(profile.ledger.amount(ledger::kKernelNotSampled)) * 1e-9,
-      0.03);
+  // The kernel's account has what comes before the shim, too (leaving our memory, loading).
+  const double found_s =
+      sampled_s() + static_cast<double>(profile.ledger.amount(ledger::kKernelNotSampled)) * 1e-9;
+  EXPECT_GE(found_s, 0.3 - 0.03);
+  EXPECT_LE(found_s, static_cast<double>(profile.runs[0].cpu_time_ns.value_or(0)) * 1e-9 + 0.03);
   ASSERT_TRUE(profile.machine.clock.has_value());
   EXPECT_EQ(recording->held.size(), recording->profile.images.size() == 0 ? 0U : by_image_.size())
       << "the file of each image with samples is kept open";
@@ -144,15 +147,16 @@ TEST_F(PosixTimer, GivesEachProcessARow) {
   EXPECT_NEAR(by_image_[program], 0.3, 0.05);
   // Two children of 0.15 s each; one of them has executed the program anew.
   const Profile& profile = recording->profile;
-  size_t busy = 0;
+  // That one has two rows where a tick came before it.
+  std::set<uint32_t> busy;
   std::set<uint32_t> parents;
   for (const Process& process : profile.processes) {
     EXPECT_EQ(profile.strings.text(process.name), "chain");
     if (by_process_[process.pid] < 0.1) continue;
-    ++busy;
+    busy.insert(process.pid);
     parents.insert(process.parent_pid);
   }
-  EXPECT_EQ(busy, 2U);
+  EXPECT_EQ(busy.size(), 2U);
   EXPECT_EQ(parents.size(), 1U);
 }
 

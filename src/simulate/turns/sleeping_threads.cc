@@ -17,6 +17,9 @@ constexpr uint64_t kNowAndThenNs = 250'000;
 constexpr uint64_t kClosestNs = 2'000;
 /// The engine's own waits for a lock are shorter than that.
 constexpr uint64_t kSurelyParkedNs = 100'000;
+/// Who starts a thread waits in the engine until it is there, however long the machine lets it wait
+/// for a CPU.
+constexpr uint64_t kSurelyParkedWhileStartingNs = 1'000'000'000;
 
 constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE, Linux 5.9
 
@@ -134,7 +137,9 @@ TurnScheduler::Watch TurnScheduler::look_at_holder(unsigned holder, const Thread
   }
   const bool waits_for_itself = seen.first_argument == reinterpret_cast<uint64_t>(&thread.go);
   if (is_parked(seen) && !waits_for_itself) {
-    return monotonic_ns() - seen_since_ns_ > kSurelyParkedNs ? release_one(holder) : Watch::closely;
+    const bool is_starting = thread.phase == Phase::in_call && thread.call.starts_thread;
+    const uint64_t surely_ns = is_starting ? kSurelyParkedWhileStartingNs : kSurelyParkedNs;
+    return monotonic_ns() - seen_since_ns_ > surely_ns ? release_one(holder) : Watch::closely;
   }
   return thread.phase == Phase::in_code ? Watch::now_and_then : Watch::closely;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <future>
 #include <gtest/gtest.h>
 #include <memory>
 #include <thread>
@@ -59,6 +60,19 @@ class Program {
       EXPECT_TRUE(scheduler_.expect(number, clocks_[number]));
       run_thread(number, work);
     });
+    scheduler_.end_call(0, clocks_[0], false);
+  }
+  /// QEMU's call waits until the thread is there, which takes the machine `delay_us`.
+  void start_and_wait(unsigned number, unsigned delay_us, const std::function<void()>& work) {
+    scheduler_.begin_call(0, clocks_[0], {.starts_thread = true});
+    std::promise<void> has_come;
+    threads_.emplace_back([this, number, delay_us, work, &has_come] {
+      ::usleep(delay_us);
+      EXPECT_TRUE(scheduler_.expect(number, clocks_[number]));
+      has_come.set_value();
+      run_thread(number, work);
+    });
+    has_come.get_future().wait();
     scheduler_.end_call(0, clocks_[0], false);
   }
   void fail_to_start(unsigned number, bool is_told) {
@@ -144,6 +158,19 @@ TEST(TurnScheduler, ThreadThatTellsOfItselfIsWaitedFor) {
   // The first thread runs beside who has started it, until the second one starts.
   const auto first = std::find(order.begin(), order.end(), 3U);
   EXPECT_LT(first - order.begin(), 5);
+}
+
+TEST(TurnScheduler, OrderIsTheSameHoweverLongAThreadTakesToCome) {
+  NEEDS_WATCHING();
+  const auto start_three = [](Program& program, unsigned delay_us) {
+    for (const unsigned number : {3U, 1U, 2U}) {
+      program.start_and_wait(number, delay_us,
+                             [&program, number] { program.run_blocks(number, 50, 7); });
+    }
+  };
+  const auto soon = run_often([&](Program& program) { start_three(program, 0); });
+  const auto late = run_often([&](Program& program) { start_three(program, 3000); });
+  EXPECT_EQ(late, soon);
 }
 
 TEST(TurnScheduler, ThreadThatWasNotStartedIsNotWaitedFor) {
