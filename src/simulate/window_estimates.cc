@@ -374,10 +374,12 @@ Result<void> WindowSums::add_residuals() {
 
 /// The variance, by event, of a sum whose weighted residuals in the windows these are; it had none
 /// in others. The part of the run that a window stands for is drawn apart from all others; how it
-/// varies within is seen from its neighbours.
+/// varies within is seen from its neighbours. Of what comes in bursts few windows tell, however many
+/// there are: so much wider is the interval.
 std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
   const size_t events = events_.size();
   std::vector<double> variances(events);
+  std::vector<double> squares_of_terms(events);
   std::vector<double> before(events);
   std::vector<double> now(events);
   const auto read = [&](uint32_t number, size_t* at, std::vector<double>& values) {
@@ -400,7 +402,9 @@ std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
       };
       const double squares = (share(number - 1) + share(number)) / 2;
       for (size_t event = 0; event < events; ++event) {
-        variances[event] += squares * std::pow(now[event] - before[event], 2);
+        const double term = squares * std::pow(now[event] - before[event], 2);
+        variances[event] += term;
+        squares_of_terms[event] += term * term;
       }
     }
     std::swap(now, before);
@@ -418,8 +422,9 @@ std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
       variances[event] = 0;
     } else if (equal < 2) {
       variances[event] = std::max(variances[event], std::pow(residuals.value[event], 2));
-    } else {
-      const double wider = student_quantile95(equal - 1) / kNormal95;
+    } else if (variances[event] > 0) {
+      const double degrees = degrees_of_sum(variances[event], squares_of_terms[event]);
+      const double wider = student_quantile95(std::min(equal - 1, degrees)) / kNormal95;
       variances[event] *= wider * wider;
     }
     variances[event] += std::pow(residuals.unmet[event], 2);

@@ -1,5 +1,6 @@
 #include "stats/student.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace culprit {
@@ -56,6 +57,10 @@ double student_quantile95(double degrees_of_freedom) {
     (student_tail(middle, degrees_of_freedom) > 0.05 ? low : high) = middle;
   }
   return high;
+}
+
+double degrees_of_sum(double sum, double sum_of_squares) {
+  return std::max(1.0, sum * sum / sum_of_squares - 1);
 }
 
 }  // namespace culprit

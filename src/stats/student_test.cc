@@ -41,5 +41,11 @@ TEST(StudentQuantile, IsWhereTheTailIsFivePercent) {
   EXPECT_TRUE(std::isinf(student_quantile95(0)));
 }
 
+TEST(DegreesOfSum, AreThoseOfSoManyEqualTerms) {
+  EXPECT_DOUBLE_EQ(degrees_of_sum(10 * 3.0, 10 * 9.0), 9);  // by hand: 30 x 30 / 90 - 1
+  EXPECT_DOUBLE_EQ(degrees_of_sum(2 * 5.0, 2 * 25.0), 1);   // one spike, beside its neighbours
+  EXPECT_DOUBLE_EQ(degrees_of_sum(7, 49), 1);
+}
+
 }  // namespace
 }  // namespace culprit

@@ -5,9 +5,8 @@
 //
 //     0         first       2 first                 4 first
 //     ├─────────┼───────────┼───────────────────────┼──── …       instructions of the process
-//     │ all     │ lwM   lwM │  llwwMM      llwwMM   │             l: only the branch predictor
-//     learns,
-//                                                               w: warm-up, M: measured
+//     │ all     │ lwM   lwM │  llwwMM      llwwMM   │      l: only the branch predictor learns,
+//                                                        w: warm-up, M: measured
 //
 // The beginning is measured whole, so that short programs are exact. How long the run will be is
 // not known, so it is cut into strata that are each as long as all before them; a stratum has

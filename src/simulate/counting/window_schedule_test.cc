@@ -33,7 +33,7 @@ TEST(WindowSchedule, MeasuresTheBeginningWhole) {
 }
 
 // By hand: strata of 3200, 6400, 12800, ... instructions behind the first 3200, each of 32 segments
-// with one window of 5 % in each; half of it warms up. For 4 windows' length before it the
+// with one window of 5 % in each; half of it warms up. For 12 windows' length before it the
 // predictor learns, from the end of the window before at the earliest.
 TEST(WindowSchedule, HasOneWindowInEachSegmentOfStrataThatDouble) {
   std::map<uint32_t, uint64_t> windows;  // by stratum
@@ -47,7 +47,7 @@ TEST(WindowSchedule, HasOneWindowInEachSegmentOfStrataThatDouble) {
     const uint64_t in_stratum = (stretch.window - 1) % 32;
     if (stretch.phase == WindowPhase::gap) continue;
     if (stretch.phase == WindowPhase::learning) {
-      EXPECT_EQ(begin, std::max(measured_until, stretch.end - 4 * (segment / 20)));
+      EXPECT_EQ(begin, std::max(measured_until, stretch.end - 12 * (segment / 20)));
       continue;
     }
     EXPECT_GE(begin, before + in_stratum * segment);
