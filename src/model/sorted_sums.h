@@ -85,7 +85,8 @@ class SortedSums {
     const Run earlier = std::move(runs_.back());
     Run& merged = runs_.back();
     merged = Run();
-    merged.reserve(std::max(earlier.size(), later.size()));
+    // Room for no key in common: what is not written takes no memory, what has to grow is copied.
+    merged.reserve(earlier.size() + later.size());
     auto a = earlier.begin();
     auto b = later.begin();
     while (a != earlier.end() && b != later.end()) {
