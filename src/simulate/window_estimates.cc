@@ -374,8 +374,8 @@ Result<void> WindowSums::add_residuals() {
 
 /// The variance, by event, of a sum whose weighted residuals in the windows these are; it had none
 /// in others. The part of the run that a window stands for is drawn apart from all others; how it
-/// varies within is seen from its neighbours. Of what comes in bursts few windows tell, however many
-/// there are: so much wider is the interval.
+/// varies within is seen from its neighbours. Of what comes in bursts few windows tell, however
+/// many there are: so much wider is the interval.
 std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
   const size_t events = events_.size();
   std::vector<double> variances(events);

@@ -16,12 +16,11 @@ double student_tail(double t, double degrees_of_freedom);
 /// Errors: those of student_tail()
 double student_quantile95(double degrees_of_freedom);
 
-/// Degrees of freedom of a variance that is a sum of squares, by how evenly these are large: n - 1 of
-/// n equal ones, 1 (the least) where one or two are all of it.
-/// `sum_of_squares`: of the terms; both above 0.
-/// Source: F. E. Satterthwaite, An Approximate Distribution of Estimates of Variance Components,
-///         Biometrics Bulletin 2(6), 1946, each term of one degree of freedom; less one
-///         for the mean
+/// Degrees of freedom of a variance that is a sum of squares, by how evenly these are large: n - 1
+/// of n equal ones, 1 (the least) where one or two are all of it.
+/// Units:  the terms' sum and the sum of their squares, both above 0 -> [1 to n - 1]
+/// Source: F. E. Satterthwaite, Biometrics Bulletin 2(6), 1946: an approximate distribution of
+///         estimates of variance components, here of one degree each; less one, for the mean
 double degrees_of_sum(double sum, double sum_of_squares);
 
 }  // namespace culprit
