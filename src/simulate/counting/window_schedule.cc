@@ -5,9 +5,8 @@
 namespace culprit::counting {
 namespace {
 
-constexpr uint64_t kWarmShare = 2;  // one of so many instructions of a window warms up
-constexpr uint64_t kLearningLengths =
-    12;  // of a window: for so long the predictor learns before it
+constexpr uint64_t kWarmShare = 2;         // one of so many instructions of a window warms up
+constexpr uint64_t kLearningLengths = 12;  // of a window: so long the predictor learns before it
 
 }  // namespace
 

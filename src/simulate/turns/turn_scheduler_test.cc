@@ -65,14 +65,14 @@ class Program {
   /// QEMU's call waits until the thread is there, which takes the machine `delay_us`.
   void start_and_wait(unsigned number, unsigned delay_us, const std::function<void()>& work) {
     scheduler_.begin_call(0, clocks_[0], {.starts_thread = true});
-    std::promise<void> has_come;
-    threads_.emplace_back([this, number, delay_us, work, &has_come] {
+    const auto has_come = std::make_shared<std::promise<void>>();
+    threads_.emplace_back([this, number, delay_us, work, has_come] {
       ::usleep(delay_us);
       EXPECT_TRUE(scheduler_.expect(number, clocks_[number]));
-      has_come.set_value();
+      has_come->set_value();
       run_thread(number, work);
     });
-    has_come.get_future().wait();
+    has_come->get_future().wait();
     scheduler_.end_call(0, clocks_[0], false);
   }
   void fail_to_start(unsigned number, bool is_told) {
