@@ -155,6 +155,11 @@ int main(void) {
 """
 
 
+def name_of(lane):
+    """A thread that a sample met as it ended has no number any more: "(exiting)"."""
+    return f"{lane['thread']} ({lane['thread_id']})" if "thread_id" in lane else lane["thread"]
+
+
 class OverTime(Browser):
     """The screen of time: its figures are those of `report --by time`."""
 
@@ -216,8 +221,7 @@ class OverTime(Browser):
                         ["focus", strip], ["press", "ArrowRight"], ["texts", ".tip"], ["press", "+"], ["hash"],
                         ["press", "0"], ["hash"])
                     self.check_rows(found[2], "")
-                    self.assertEqual(set(found[3]), {"all threads", *(
-                        f"{one['thread']} ({one['thread_id']})" for one in self.document["lanes"])})
+                    self.assertEqual(set(found[3]), {"all threads", *map(name_of, self.document["lanes"])})
                     self.assertEqual(found[4], [])
                     self.check_rows(found[7], "first")
                     self.assertIn("row=", found[8])
