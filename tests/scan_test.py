@@ -67,6 +67,22 @@ int main(int, char** argv) {
 """
 
 
+TOUCHES = """
+#include <stdlib.h>
+#include <sys/mman.h>
+int main(int argc, char** argv) {
+  (void)argc;
+  char* pages = mmap(0, DIM * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(pages, DIM * 4096, MADV_NOHUGEPAGE);
+  for (long runs = atol(argv[1]); runs > 0; runs--) {
+    for (int page = 0; page < DIM; page++) ((volatile char*)pages)[page * 4096] = 1;
+    madvise(pages, DIM * 4096, MADV_DONTNEED);
+  }
+  return 0;
+}
+"""
+
+
 class ScanTest(CulpritTest):
     def one(self, *arguments, **options):
         done = self.culprit("scan", "one", "--format", "json", *arguments, **options)
@@ -321,6 +337,31 @@ int main(int, char** argv) {
         self.assertGreater(short["error"], 0)
         self.assertRegex(self.culprit("scan", "table", "time").stdout, r" works +[\d.e+]+\+-")
         self.assertIn("0 cells", self.culprit("scan", "run", status=None).stderr)
+
+    def test_events_are_counted_natively(self):
+        """Each iteration touches DIM pages that it then gives back: DIM page faults, by hand."""
+        self.plan("touches.c", TOUCHES, 'O2 = { cc = "gcc", flags = "-O2" }',
+                  'events = ["page-faults:u"]\nDIM = [1, 4]')
+        with open(self.folder / "scan.toml", "a") as plan:
+            plan.write('[expect]\n"native:page-faults:u" = ">= DIM - 0.5"\n')
+        self.culprit("scan", "run")
+        self.assertNotIn("not as expected", self.culprit("scan", "status").stdout)
+        done = self.culprit("scan", "table", "native:page-faults:u", "--format", "json")
+        document = json.loads(done.stdout)
+        TABLE.validate(document)
+        self.assertEqual(document["provenance"], "sampled")
+        for mark, pages in zip(document["panels"][0]["series"][0]["marks"], (1, 4), strict=True):
+            self.assertAlmostEqual(mark["value"], pages, delta=0.05)
+        # Time of the same runs is there, too.
+        self.assertGreater(self.values("time_ns")["O2"][1], 0)
+        self.assertRegex(self.culprit("scan", "explain", "touches", "O2", "1", "touches", "O2", "4").stdout,
+                         r" (1|1\.0\d*|0\.99\d*) +\S+ +\S+ +~native:page-faults:u")
+        text = (self.folder / "scan.toml").read_text().partition("[expect]")[0]
+        for events, message in (('["page-faults,task-clock"]', "names several events"),
+                                ('["no-such-event"]', "no-such-event"),
+                                ('["page-faults", "page-faults"]', "names an event twice")):
+            (self.folder / "scan.toml").write_text(text.replace('["page-faults:u"]', events))
+            self.assertIn(message, self.culprit("scan", "run", status=1).stderr)
 
     def test_expectations_are_checked(self):
         self.plan("counted.cc", COUNTED, 'O2 = { cc = "g++", flags = "-O2" }', "DIM = [1, 4]")

@@ -58,8 +58,9 @@ Result<scan::ScanOutcome> run_with_progress(const scan::ScanOptions& options, bo
   }
   if (outcome.unsure > 0 && !quiet) {
     print_message(
-        fmt::format("the times of {} are less certain than within {} %: the machine is not quiet",
-                    scan::count_cells(outcome.unsure), options.setting.plan.time_percent));
+        fmt::format("{} of {} are less certain than within {} %: the machine is not quiet",
+                    options.setting.plan.events.empty() ? "the times" : "times or counts",
+                    scan::count_cells(outcome.unsure), options.setting.plan.native_percent()));
   }
   if (!quiet) print_message(fmt::format("{} -> {}", what, printable(options.output)));
   return outcome;

@@ -19,11 +19,14 @@ struct Point {
   uint64_t runs = 0;  // the loop count
 };
 
+/// Labels that are none of the cell's name: "scan:status", ...
+using CellDetails = std::map<std::string, std::string>;
+
 struct Cell {
   CellName name;
-  RunId first;                                 // the one that has the details
-  std::vector<Point> points;                   // by loop count; none: it was not measured
-  std::map<std::string, std::string> details;  // of its first run's labels: "scan:status", ...
+  RunId first;                // the one that has the details
+  std::vector<Point> points;  // by loop count; none: it was not measured
+  CellDetails details;        // of its first run
 
   [[nodiscard]] const std::string& detail(std::string_view label) const;
   /// The scan in the file that the cell is of; "" of one without a label.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "scan/native_costs.h"
 #include "scan/print_answer.h"
 
 namespace culprit::scan {
@@ -41,7 +42,9 @@ Result<void> read_expectations(const Plan& plan, const std::vector<std::string>&
   }
   Cell cell;
   for (const Parameter& one : plan.parameters) cell.name.parameters.push_back({one.name, "1"});
-  if (plan.time_percent > 0) cell.details.emplace(kTimingLabel, "1");
+  for (const std::string& name : plan.native_names()) {
+    cell.details.emplace(find_native_label(name), "1");
+  }
   const std::vector<Cell> cells = {cell};
   const Quantities quantities(profile, cells, presets);
   for (const Expectation& one : plan.expectations) {

@@ -10,10 +10,10 @@
 #include "print/header_text.h"
 #include "print/json_parts.h"
 #include "print/text_table.h"
+#include "scan/native_costs.h"
 #include "scan/place_table.h"
 #include "scan/print_answer.h"
 #include "scan/quantities.h"
-#include "scan/timing.h"
 
 namespace culprit::scan {
 namespace {
@@ -93,6 +93,19 @@ std::vector<LineDifference> compare_lines(const PlaceTable& a, const PlaceTable&
   return lines;
 }
 
+/// What native runs of both measured: time first.
+std::vector<EventDifference> compare_native(const Cell& a, const Cell& b) {
+  std::vector<EventDifference> found;
+  for (const std::string& name : list_native_names(a)) {
+    const auto cost_a = find_native_cost(a, name);
+    const auto cost_b = find_native_cost(b, name);
+    if (!cost_a || !cost_b) continue;
+    const auto at = name == kTime ? found.begin() : found.end();
+    found.insert(at, {name, Provenance::sampled, *cost_a, *cost_b});
+  }
+  return found;
+}
+
 }  // namespace
 
 Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
@@ -109,11 +122,9 @@ Explanation explain(const Cell& a, const CellCosts& costs_a, const Cell& b,
     const std::string& name = profile.strings.text(row.name);
     if (!is_forecast_event(name)) out.events.push_back({name, row.provenance, x, y});
   }
-  const auto time_a = find_time(a);
-  const auto time_b = find_time(b);
-  if (time_a && time_b && !out.events.empty()) {
-    out.events.insert(out.events.begin(),
-                      {std::string(kTime), Provenance::sampled, *time_a, *time_b});
+  if (!out.events.empty()) {
+    const std::vector<EventDifference> native = compare_native(a, b);
+    out.events.insert(out.events.begin(), native.begin(), native.end());
   }
   // What is counted first, as it was counted; the model's classes behind it.
   std::stable_partition(out.events.begin(), out.events.end(), [](const EventDifference& one) {

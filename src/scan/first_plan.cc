@@ -112,6 +112,7 @@ Result<std::string> make_first_plan(const std::string& source, const std::string
   out += line("# iterations_per_run = 100", "if the program multiplies the count by itself");
   out += line("# machine = \"zen4\"", "models its caches and cycles, too; `none` is faster");
   out += line("# time_percent = 2", "measures CPU time, too, each within so much");
+  out += line("# events = [\"cycles:u\"]", "native runs count these, too (`culprit events`)");
   if (has_size) {
     out += line("DIM = \"1..8\"", "a parameter: a range, or a list [1, 2, 4, 8]");
   } else {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "scan/timing.h"
+#include "scan/native_costs.h"
 
 namespace culprit::scan {
 namespace {
@@ -26,7 +26,7 @@ struct Measured {
       cell.first = RunId{static_cast<uint32_t>(i)};
       cell.details[std::string(kStatusLabel)] = kMeasured;
       cell.details[std::string(kHistoryLabel)] = "v" + std::to_string(i);
-      cell.details[std::string(kTimingLabel)] = write_timing(within_a_tenth(values[i]));
+      cell.details[std::string(kTimingLabel)] = write_pairs(within_a_tenth(values[i]));
       cells.push_back(cell);
       CellCosts cost;
       cost.totals = {{values[i], 0}};
@@ -35,8 +35,8 @@ struct Measured {
   }
 
   /// Six pairs: their median has the interval +-0.1.
-  static PairedTimes within_a_tenth(double ns) {
-    PairedTimes times{1000, 8000, {}};
+  static PairedCounts within_a_tenth(double ns) {
+    PairedCounts times{1000, 8000, {}};
     for (const double error : {-0.1, 0.0, 0.0, 0.0, 0.0, 0.1}) {
       times.pairs.push_back({0, static_cast<uint64_t>(std::llround(7000 * (ns + error)))});
     }

@@ -63,8 +63,10 @@ inline constexpr std::string_view kOutputLabel = "scan:output";    // what the p
 inline constexpr std::string_view kPerRunLabel = "scan:iterations-per-run";
 inline constexpr std::string_view kCompileMsLabel = "scan:compile_ms";
 inline constexpr std::string_view kTextBytesLabel = "scan:text_bytes";
-/// Raw CPU times of native runs (timing.h).
+/// Raw CPU times of native runs (native_costs.h).
 inline constexpr std::string_view kTimingLabel = "scan:timing";
+/// The same of an event, whose name follows.
+inline constexpr std::string_view kCountedLabelPrefix = "scan:counted:";
 inline constexpr std::string_view kMachineLabel = "scan:machine";
 /// Of the modelled machine: floating-point operations, and instructions, per cycle at most.
 inline constexpr std::string_view kPeakFlopsLabel = "scan:peak_flops";

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "scan/command_words.h"
 #include "scan/kernel_rules.h"
+#include "scan/native_costs.h"
 #include "scan/plan_checks.h"
 #include "toml/toml_file.h"
 #include "toml/toml_section.h"
@@ -22,8 +23,8 @@ constexpr size_t kMostValues = 100'000;  // of one parameter
 
 /// What [scan] knows; all others are parameters.
 const std::vector<std::string> kKeys = {
-    "program",      "build", "run", "runs", "machine", "timeout_s", "iterations_per_run",
-    "time_percent", "accept"};
+    "program",      "build",  "run",   "runs", "machine", "timeout_s", "iterations_per_run",
+    "time_percent", "events", "accept"};
 
 /// A number or text of the file as text; nullopt: it is neither.
 std::optional<std::string> text_of(const TomlValue& value) {
@@ -77,6 +78,7 @@ class PlanReader {
   void read_scan();
   void read_runs(const TomlValue& value);
   void read_accepted(const TomlValue& value);
+  void read_events(const TomlValue& value);
   void read_parameter(const std::string& name, const TomlValue& value);
   void check_use(const std::string& name, const TomlValue& value);
   bool read_texts(const std::string& key, const TomlValue& value, std::vector<std::string>& to);
@@ -132,6 +134,13 @@ void PlanReader::read_accepted(const TomlValue& value) {
   for (const std::string& one : plan_.accepted) {
     if (const Result<void> good = check_accepted(one); !good) add(value, good.error().message);
   }
+}
+
+void PlanReader::read_events(const TomlValue& value) {
+  if (!read_texts("scan.events", value, plan_.events)) return;
+  const std::set<std::string> once(plan_.events.begin(), plan_.events.end());
+  if (once.size() < plan_.events.size()) add(value, "scan.events names an event twice");
+  if (once.contains("")) add(value, "scan.events names no event: \"\"");
 }
 
 void PlanReader::read_parameter(const std::string& name, const TomlValue& value) {
@@ -196,6 +205,8 @@ void PlanReader::read_scan() {
       read_runs(entry.value);
     } else if (key == "accept") {
       read_accepted(entry.value);
+    } else if (key == "events") {
+      read_events(entry.value);
     } else if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       read_parameter(key, entry.value);
       if (!file_.mistake) check_use(key, entry.value);
@@ -336,6 +347,13 @@ void PlanReader::read_search() {
 }
 
 }  // namespace
+
+std::vector<std::string> Plan::native_names() const {
+  if (native_percent() <= 0) return {};
+  std::vector<std::string> names = {std::string(kTime)};
+  for (const std::string& event : events) names.push_back(std::string(kNativePrefix) + event);
+  return names;
+}
 
 const Parameter* Plan::find_parameter(std::string_view name) const {
   for (const Parameter& one : parameters) {

@@ -8,6 +8,7 @@
 //     run = "{out} {runs}"
 //     runs = [100, 300, 700]
 //     time_percent = 2
+//     events = ["cycles:u", "instructions:u"]
 //     accept = ["forwarding vecadd_volatile"]
 //     DIM = "1..20"
 //     [setup]
@@ -56,6 +57,9 @@ struct SearchSpace {
   Variables rest;                  // texts in which {FACTOR} stands for its value
 };
 
+/// Plan::native_percent() where only events were asked for.
+inline constexpr double kUsualPercent = 2;
+
 struct Plan {
   std::string file;
   std::vector<std::string> programs;  // shell patterns, from the file's folder
@@ -65,13 +69,22 @@ struct Plan {
   uint64_t iterations_per_run = 1;  // of programs that multiply the loop count by themselves
   std::string machine = "none";     // whose caches and cycles are modelled
   uint64_t timeout_s = 120;         // of a cell, its build and all its runs; of a timed run
-  /// Measures CPU time, too, until the interval of each cell is so narrow; 0: does not.
+  /// Measures CPU time, too, until the interval of each cell is so narrow; 0: does not, unless
+  /// `events` has some.
   double time_percent = 0;
+  std::vector<std::string> events;  // native runs count these, too, as `culprit stat -e` names them
   std::vector<Parameter> parameters;
   std::vector<Setup> setups;
   std::vector<Expectation> expectations;
   std::vector<std::string> accepted;  // rules of kernels whose breach is meant (kernel_rules.h)
   SearchSpace search;                 // no factors: the file has no [search]
+
+  /// How narrow intervals of what native runs measure have to be; 0: there are no such runs.
+  [[nodiscard]] double native_percent() const {
+    return time_percent > 0 || events.empty() ? time_percent : kUsualPercent;
+  }
+  /// What native runs measure, as expressions name it.
+  [[nodiscard]] std::vector<std::string> native_names() const;
 
   /// nullptr: there is none of that name.
   [[nodiscard]] const Parameter* find_parameter(std::string_view name) const;

@@ -4,11 +4,10 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <iterator>
-#include <set>
 
 #include "base/text.h"
 #include "model/forecast_events.h"
-#include "scan/timing.h"
+#include "scan/native_costs.h"
 #include "toml/toml_section.h"
 
 namespace culprit::scan {
@@ -66,8 +65,10 @@ Quantities::Quantities(const Profile& profile, const std::vector<Cell>& cells,
   }
   for (const BuildFact& fact : kBuildFacts) names.insert(std::string(fact.name));
   names.insert(std::string(kTime));
-  is_timed_ = std::any_of(cells.begin(), cells.end(),
-                          [](const Cell& cell) { return !cell.detail(kTimingLabel).empty(); });
+  for (const Cell& cell : cells) {
+    for (const std::string& name : list_native_names(cell)) native_names_.insert(name);
+  }
+  names.insert(native_names_.begin(), native_names_.end());
   const std::vector<std::string> own(names.begin(), names.end());
   // Presets are of what is measured, not of each other: none can be in a circle.
   for (const Preset& preset : presets) {
@@ -90,6 +91,13 @@ Result<Expression> Quantities::parse(std::string_view text) const {
     return Error{std::move(message)};
   };
   Result<Expression> parsed = Expression::parse(text, names_);
+  const bool asks_native = text.find(kNativePrefix) != std::string_view::npos;
+  if (!parsed && asks_native && native_names_.size() <= 1) {  // time at most
+    return Error{
+        fmt::format("{}\nevents = [\"cycles:u\"] in the setup file's [scan] counts events "
+                    "in native runs, too",
+                    parsed.error().message)};
+  }
   if (!parsed) return refuse(parsed.error().message);
   Expression expression = *std::move(parsed);
   for (const std::string& name : expression.names()) {
@@ -99,7 +107,7 @@ Result<Expression> Quantities::parse(std::string_view text) const {
                               preset->second.error().message));
   }
   const auto is_time = [](const std::string& name) { return name == kTime; };
-  if (!is_timed_ && names_any(expression, is_time)) {
+  if (!native_names_.contains(std::string(kTime)) && names_any(expression, is_time)) {
     return Error{
         fmt::format("{}: no cell was timed: time_percent = 2 in the setup file's [scan] "
                     "measures times, too",
@@ -119,7 +127,7 @@ std::optional<Estimate> Quantities::find(const std::string& name, const Cell& ce
     return preset->second->evaluate(
         [&](const std::string& inner) { return find(inner, cell, costs); });
   }
-  if (name == kTime) return find_time(cell);
+  if (native_names_.contains(name)) return find_native_cost(cell, name);
   for (const BuildFact& fact : kBuildFacts) {
     if (name == fact.name) return read_number(cell.detail(fact.label));
   }
@@ -185,8 +193,9 @@ Provenance Quantities::provenance(const Expression& expression) const {
            profile_.events[event->second].provenance == Provenance::modelled;
   });
   if (is_modelled) return Provenance::modelled;
-  const bool is_timed = names_any(expression, [](const auto& name) { return name == kTime; });
-  return is_timed ? Provenance::sampled : Provenance::counted;
+  const bool is_native =
+      names_any(expression, [&](const auto& name) { return native_names_.contains(name); });
+  return is_native ? Provenance::sampled : Provenance::counted;
 }
 
 }  // namespace culprit::scan

@@ -1,11 +1,12 @@
 #pragma once
 
-// What expressions may name: events, measured time, parameters, facts of the build, and presets
-// (data/scan).
+// What expressions may name: events, what native runs measured (native_costs.h), parameters, facts
+// of the build, and presets (data/scan).
 
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +28,6 @@ struct Preset {
 
 /// Errors: the first mistake, with its line
 Result<std::vector<Preset>> parse_presets(std::string_view text, const std::string& file);
-
-/// Measured CPU time of an iteration, where cells were timed (timing.h). Units: [ns]
-inline constexpr std::string_view kTime = "time_ns";
 
 class Quantities {
  public:
@@ -73,7 +71,7 @@ class Quantities {
   const std::vector<Preset>& all_presets_;
   std::vector<std::string> names_;  // all
   std::vector<std::string> listed_names_;
-  bool is_timed_ = false;  // some cell
+  std::set<std::string> native_names_;  // what native runs of some cell measured
 };
 
 }  // namespace culprit::scan

@@ -229,8 +229,9 @@ Result<std::string> compute_key(const ScanSetting& setting, const PlannedCell& c
   add(std::to_string(setting.plan.iterations_per_run));
   add(compiler);
   add(setting.machine_text);
-  if (setting.plan.time_percent > 0) {
-    add(fmt::format("time {} {}", setting.plan.time_percent, describe_machine().cpu_model));
+  if (const double percent = setting.plan.native_percent(); percent > 0) {
+    add(fmt::format("time {} {}", percent, describe_machine().cpu_model));
+    for (const std::string& event : setting.plan.events) add("event " + event);
   }
   add(inputs);
   return hash_text(all);

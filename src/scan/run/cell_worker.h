@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "model/profile.h"
 #include "scan/plan.h"
+#include "scan/run/event_sets.h"
 #include "scan/run/measure.h"
 #include "simulate/machine/machine.h"
 
@@ -23,6 +24,9 @@ struct ScanSetting {
   std::optional<double> peak_flops;  // of the machine, per cycle (peak_rates.h)
   std::string plugin_path;
   std::string label;  // of the cells that are measured; "": none
+  /// What native runs count, and together; of Plan::events, once they are to be run.
+  std::vector<CountedEvent> counted_events;
+  std::vector<EventSet> event_sets = {{}};
 };
 
 struct CellJob {

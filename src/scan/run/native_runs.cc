@@ -23,37 +23,63 @@ constexpr uint64_t kMostRuns = 1'000'000'000'000;
 /// The smaller loop count is this part of the larger one.
 constexpr uint64_t kSmallPart = 8;
 
-/// An interval is looked at after 6, 9, 13, ... pairs, not after each: the more often one looks,
+/// Intervals are looked at after 6, 9, 13, ... rounds, not after each: the more often one looks,
 /// the likelier it is narrow by chance once.
-size_t next_look(size_t pairs) {
-  return std::min(kMostPairs, std::max(kLeastPairs, pairs + pairs / 2));
+size_t next_look(size_t rounds) {
+  return std::min(kMostPairs, std::max(kLeastPairs, rounds + rounds / 2));
 }
 
-struct Clock {
-  TimedProgram* program;
-  size_t look_at = kLeastPairs;  // pairs
+/// A program that is not known yet.
+struct Unknown {
+  NativeProgram* program;
+  size_t look_at = kLeastPairs;  // rounds
+  size_t rounds = 0;
 };
 
 /// Whether nothing more is to be measured of it.
-bool is_settled(const ScanSetting& setting, Clock& clock) {
-  const TimedProgram& program = *clock.program;
-  if (!program.failure.empty()) return true;
-  const size_t pairs = program.timing.pairs.size();
-  if (pairs >= kMostPairs) return true;
-  if (pairs < clock.look_at) return false;
-  clock.look_at = next_look(pairs);
-  const auto time = estimate_time(program.timing, program.iterations_per_run);
-  return time && 100 * relative_half_width(*time) <= setting.plan.time_percent;
+bool is_settled(const ScanSetting& setting, Unknown& unknown) {
+  if (!unknown.program->failure.empty()) return true;
+  if (unknown.rounds >= kMostPairs) return true;
+  if (unknown.rounds < unknown.look_at) return false;
+  unknown.look_at = next_look(unknown.rounds);
+  return is_known(setting, *unknown.program);
+}
+
+/// A pair of runs of a program that counts a set.
+Result<void> add_pair(const ScanSetting& setting, const EventSet& set, NativeProgram& program,
+                      const CheckStop& check) {
+  const uint64_t least_runs = program.timing.least_runs;
+  const uint64_t most_runs = program.timing.most_runs;
+  ASSIGN_OR_RETURN(const NativeRun least,
+                   run_natively(setting, program.command, least_runs, set, check));
+  ASSIGN_OR_RETURN(const NativeRun most,
+                   run_natively(setting, program.command, most_runs, set, check));
+  program.timing.pairs.push_back({least.cpu_ns, most.cpu_ns});
+  for (size_t i = 0; i < set.size(); ++i) {
+    PairedCounts& counts = program.counts[set[i]];
+    counts.least_runs = least_runs;
+    counts.most_runs = most_runs;
+    if (least.counts[i] && most.counts[i]) {
+      counts.pairs.push_back({*least.counts[i], *most.counts[i]});
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<uint64_t> run_natively(const ScanSetting& setting, const std::vector<std::string>& words,
-                              uint64_t runs, const CheckStop& check_stop) {
+Result<NativeRun> run_natively(const ScanSetting& setting, const std::vector<std::string>& words,
+                               uint64_t runs, const EventSet& set, const CheckStop& check_stop) {
   ASSIGN_OR_RETURN(const std::vector<std::string> command, fill_words(words, std::to_string(runs)));
   const FolderGuard folder(setting.folder);
   ASSIGN_OR_RETURN(const Redirected redirected, Redirected::make("/dev/null"));
-  ASSIGN_OR_RETURN(StartedCommand running, StartedCommand::start(command));
+  ASSIGN_OR_RETURN(StartedCommand running,
+                   set.empty() ? StartedCommand::start(command) : StartedCommand::hold(command));
+  std::optional<CounterSet> counters;
+  if (!set.empty()) {
+    ASSIGN_OR_RETURN(counters, open_counters(setting.counted_events, set, running.pid(), true));
+    RETURN_IF_ERROR(running.let_go(0));
+  }
   const uint64_t start_ns = monotonic_ns();
   const uint64_t limit_ns = setting.plan.timeout_s * 1'000'000'000;
   while (!running.wait(20)) {
@@ -69,7 +95,9 @@ Result<uint64_t> run_natively(const ScanSetting& setting, const std::vector<std:
     RETURN_IF_ERROR(check_stop());  // Ctrl-C ends the program, too
     return Error{fmt::format("{} at {} runs", describe_wait_status(running.wait_status()), runs)};
   }
-  return compute_cpu_ns(running.usage());
+  NativeRun run{compute_cpu_ns(running.usage())};
+  if (counters) run.counts = read_counts(setting.counted_events, set, *counters);
+  return run;
 }
 
 Result<uint64_t> choose_timed_runs(uint64_t least,
@@ -88,20 +116,36 @@ uint64_t find_least_runs(uint64_t most_runs) {
   return most_runs / kSmallPart;
 }
 
-Result<void> time_programs(const ScanSetting& setting, std::vector<TimedProgram>& programs,
-                           const CheckStop& check_stop) {
+bool is_known(const ScanSetting& setting, const NativeProgram& program) {
+  const double percent = setting.plan.native_percent();
+  if (setting.plan.time_percent > 0) {
+    const auto time = estimate_cost(program.timing, program.iterations_per_run);
+    if (!time || 100 * relative_half_width(*time) > percent) return false;
+  }
+  return std::all_of(program.counts.begin(), program.counts.end(), [&](const PairedCounts& counts) {
+    const auto count = estimate_cost(counts, program.iterations_per_run);
+    return count && is_within(*count, percent);
+  });
+}
+
+Result<void> measure_natively(const ScanSetting& setting, std::vector<NativeProgram>& programs,
+                              const CheckStop& check_stop) {
   std::optional<Error> stopped;
   const CheckStop check = [&]() -> Result<void> {
     const Result<void> goes_on = check_stop();
     if (!goes_on) stopped = goes_on.error();
     return goes_on;
   };
-  std::vector<Clock> clocks;
-  for (TimedProgram& program : programs) {
+  std::vector<Unknown> unknown;
+  for (NativeProgram& program : programs) {
+    program.counts.resize(setting.counted_events.size());
     const std::vector<uint64_t>& counted = setting.plan.runs;
     const uint64_t least = counted.empty() ? kUsualRuns.front() : counted.back();
-    const Result<uint64_t> most = choose_timed_runs(
-        least, [&](uint64_t runs) { return run_natively(setting, program.command, runs, check); });
+    const Result<uint64_t> most = choose_timed_runs(least, [&](uint64_t runs) -> Result<uint64_t> {
+      ASSIGN_OR_RETURN(const NativeRun run,
+                       run_natively(setting, program.command, runs, {}, check));
+      return run.cpu_ns;
+    });
     if (stopped) return *stopped;
     if (most) {
       program.timing.most_runs = *most;
@@ -109,25 +153,19 @@ Result<void> time_programs(const ScanSetting& setting, std::vector<TimedProgram>
     } else {
       program.failure = most.error().message;
     }
-    clocks.push_back({&program});
+    unknown.push_back({&program});
   }
-  while (!clocks.empty()) {
-    for (Clock& clock : clocks) {
-      TimedProgram& program = *clock.program;
-      if (!program.failure.empty()) continue;
-      const PairedTimes& timing = program.timing;
-      const Result<uint64_t> least =
-          run_natively(setting, program.command, timing.least_runs, check);
-      const Result<uint64_t> most =
-          least ? run_natively(setting, program.command, timing.most_runs, check) : least;
-      if (stopped) return *stopped;
-      if (most) {
-        program.timing.pairs.push_back({*least, *most});
-      } else {
-        program.failure = most.error().message;
+  while (!unknown.empty()) {
+    for (Unknown& one : unknown) {
+      for (const EventSet& set : setting.event_sets) {
+        if (!one.program->failure.empty()) break;
+        const Result<void> added = add_pair(setting, set, *one.program, check);
+        if (stopped) return *stopped;
+        if (!added) one.program->failure = added.error().message;
       }
+      ++one.rounds;
     }
-    std::erase_if(clocks, [&](Clock& clock) { return is_settled(setting, clock); });
+    std::erase_if(unknown, [&](Unknown& one) { return is_settled(setting, one); });
   }
   return {};
 }

@@ -42,7 +42,7 @@ std::vector<std::vector<CellJob>> group_jobs(const Plan& plan, std::vector<CellJ
   for (CellJob& job : jobs) {
     CellName name = job.cell.name;
     name.setup.clear();
-    const std::string key = plan.time_percent > 0 ? name_key(name) : "";
+    const std::string key = plan.native_percent() > 0 ? name_key(name) : "";
     const auto [place, is_new] = places.try_emplace(key, groups.size());
     if (is_new) groups.emplace_back();
     groups[place->second].push_back(std::move(job));
@@ -120,7 +120,7 @@ class Driver {
       if (is_to_be_timed) {
         counted_.push_back(std::move(ended));
       } else {
-        RETURN_IF_ERROR(add(ended, ""));
+        RETURN_IF_ERROR(add(ended, {}));
       }
     }
     return {};
@@ -128,7 +128,7 @@ class Driver {
 
   /// Whether it was counted, so that there is something to time.
   [[nodiscard]] Result<bool> needs_time(const CellProcess& worker) const {
-    if (options_.setting.plan.time_percent <= 0 || !worker.left_profile()) return false;
+    if (options_.setting.plan.native_percent() <= 0 || !worker.left_profile()) return false;
     ASSIGN_OR_RETURN(ProfileReader reader,
                      ProfileReader::open(cell_profile_path(worker.job().scratch)));
     ASSIGN_OR_RETURN(const Profile profile, reader.read_profile());
@@ -138,14 +138,14 @@ class Driver {
 
   Result<void> time_and_add() {
     const ScanSetting& setting = options_.setting;
-    std::vector<TimedProgram> programs;
+    std::vector<NativeProgram> programs;
     for (const CellProcess& cell : counted_) {
       const CellJob& job = cell.job();
       const std::string path = cell_program_path(setting, job.cell, job.scratch);
       ASSIGN_OR_RETURN(std::vector<std::string> command, run_command(setting, job.cell, path));
       programs.push_back({std::move(command), setting.plan.iterations_per_run});
     }
-    const Result<void> timed = time_programs(setting, programs, [&]() -> Result<void> {
+    const Result<void> timed = measure_natively(setting, programs, [&]() -> Result<void> {
       if (report(programs.size())) return {};
       return Error{"interrupted"};
     });
@@ -157,21 +157,31 @@ class Driver {
             add_failure(counted_[i], counted_[i].make_failure("run failed", programs[i].failure)));
         continue;
       }
-      const auto time = estimate_time(programs[i].timing, programs[i].iterations_per_run);
-      if (!time || 100 * relative_half_width(*time) > setting.plan.time_percent) ++outcome_.unsure;
-      RETURN_IF_ERROR(add(counted_[i], write_timing(programs[i].timing)));
+      if (!is_known(setting, programs[i])) ++outcome_.unsure;
+      RETURN_IF_ERROR(add(counted_[i], label_native(programs[i])));
     }
     counted_.clear();
     report(0);
     return {};
   }
 
+  /// What native runs measured, as the cell's labels keep it.
+  [[nodiscard]] CellDetails label_native(const NativeProgram& program) const {
+    CellDetails labels = {{std::string(kTimingLabel), write_pairs(program.timing)}};
+    const std::vector<CountedEvent>& events = options_.setting.counted_events;
+    for (size_t i = 0; i < events.size(); ++i) {
+      labels.emplace(std::string(kCountedLabelPrefix) + events[i].name,
+                     write_pairs(program.counts[i]));
+    }
+    return labels;
+  }
+
   /// Takes what a cell left into the file, and removes its folder.
-  Result<void> add(const CellProcess& worker, const std::string& timing) {
+  Result<void> add(const CellProcess& worker, const CellDetails& native) {
     if (!worker.left_profile()) return add_failure(worker, worker.make_failure());
     ++outcome_.done;
     bool is_measured = false;
-    RETURN_IF_ERROR(file_.add(cell_profile_path(worker.job().scratch), timing, is_measured));
+    RETURN_IF_ERROR(file_.add(cell_profile_path(worker.job().scratch), native, is_measured));
     if (!is_measured) ++outcome_.failed;
     worker.remove_folder();
     return {};
@@ -198,6 +208,16 @@ class Driver {
   ScanOutcome outcome_;
   size_t begun_ = 0;
 };
+
+/// What native runs count here.
+Result<void> choose_events(ScanSetting& setting) {
+  ASSIGN_OR_RETURN(setting.counted_events, find_counted_events(setting.plan.events));
+  ASSIGN_OR_RETURN(setting.event_sets,
+                   choose_event_sets(setting.counted_events, [&](const EventSet& set) {
+                     return fit_counters_here(setting.counted_events, set);
+                   }));
+  return {};
+}
 
 Result<std::vector<std::string>> find_programs(const ScanSetting& setting) {
   const FolderGuard folder(setting.folder);
@@ -322,9 +342,11 @@ Result<ScanOutcome> run_scan(const ScanOptions& options,
     }
     jobs.push_back({planned[i], compilers.find(planned[i]), ""});
   }
+  ScanOptions chosen = options;
+  if (!jobs.empty()) RETURN_IF_ERROR(choose_events(chosen.setting));
   ASSIGN_OR_RETURN(const TemporaryFolder scratch, TemporaryFolder::make());
   ASSIGN_OR_RETURN(ScanOutcome outcome,
-                   Driver(options, file, scratch.path(), progress).run(std::move(jobs)));
+                   Driver(chosen, file, scratch.path(), progress).run(std::move(jobs)));
   outcome.kept = kept;
   RETURN_IF_ERROR(file.close());
   return outcome;

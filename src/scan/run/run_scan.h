@@ -38,7 +38,7 @@ struct ScanOutcome {
   size_t kept = 0;  // that were there, and nothing had changed
   size_t done = 0;
   size_t failed = 0;  // of those done
-  size_t unsure = 0;  // whose time is less certain than Plan::time_percent
+  size_t unsure = 0;  // of which native runs tell less than Plan::native_percent()
   size_t left = 0;    // not begun, or not ended, when it was interrupted
   bool is_interrupted = false;
   double elapsed_s = 0;

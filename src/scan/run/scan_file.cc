@@ -168,12 +168,13 @@ Result<void> ScanFile::add(const Profile& cell) {
   return {};
 }
 
-Result<void> ScanFile::add(const std::string& path, const std::string& timing, bool& is_measured) {
+Result<void> ScanFile::add(const std::string& path, const CellDetails& native, bool& is_measured) {
   ASSIGN_OR_RETURN(ProfileReader reader, ProfileReader::open(path));
   ASSIGN_OR_RETURN(Profile cell, reader.read_profile());
   const std::vector<Cell> cells = find_cells(cell);
-  if (!timing.empty() && !cells.empty()) {
-    label_run(cell.strings, cell.runs[cells.front().first.value], kTimingLabel, timing);
+  for (const auto& [label, text] : native) {
+    if (cells.empty()) break;
+    label_run(cell.strings, cell.runs[cells.front().first.value], label, text);
   }
   is_measured = !cells.empty() && cells.front().is_measured();
   const size_t images = profile_.images.size();

@@ -31,9 +31,9 @@ class ScanFile {
   /// What cells have told of a library so far; nullptr: nothing.
   [[nodiscard]] const ImageFacts* find_library_facts(const Image& image) const;
 
-  /// Adds what a cell left at `path`, and says whether it was measured. `timing`: its label
-  /// (timing.h); "": it was not timed.
-  Result<void> add(const std::string& path, const std::string& timing, bool& is_measured);
+  /// Adds what a cell left at `path`, and says whether it was measured. `native`: the labels of
+  /// what native runs measured (native_costs.h).
+  Result<void> add(const std::string& path, const CellDetails& native, bool& is_measured);
   /// Adds a cell without facts.
   Result<void> add(const Profile& cell);
   /// Compacts it.

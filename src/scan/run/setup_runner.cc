@@ -205,7 +205,9 @@ Result<std::vector<Screened>> SetupRunner::screen(const std::vector<Levels>& lev
 
 Result<uint64_t> SetupRunner::run_once(const std::vector<std::string>& command, uint64_t runs) {
   ++runs_;
-  return run_natively(options_.setting, command, runs, [this] { return report("timing"); });
+  ASSIGN_OR_RETURN(const NativeRun run, run_natively(options_.setting, command, runs, {},
+                                                     [this] { return report("timing"); }));
+  return run.cpu_ns;
 }
 
 Result<std::vector<double>> SetupRunner::time(const std::vector<size_t>& trials) {
