@@ -84,7 +84,7 @@ def run_in_machine(kernel, busybox, programs, templates, commands, seconds=300, 
         initrd = make_initrd(folder, busybox, programs, templates, commands)
         done = subprocess.run(
             ["qemu-system-aarch64", "-M", "virt", "-cpu", "max", "-m", "1024", "-smp", str(cpus),
-             "-icount", "shift=0", "-nographic", "-net", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,
+             "-icount", "shift=0,sleep=off", "-nographic", "-net", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd,
              "-append", "console=ttyAMA0 quiet loglevel=0 panic=1"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=seconds)
