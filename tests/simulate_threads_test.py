@@ -109,6 +109,47 @@ class Repeat(Threads):
         self.assertEqual(1, len(counts))
 
 
+ATOMICS = """
+#include <pthread.h>
+static long counter;
+#define LOOP(name, operation) \\
+  __attribute__((noinline)) static void name(void) { \\
+    long a = 1; \\
+    for (long i = 0; i < 20000; ++i) \\
+      __asm__ volatile(operation : "+r"(a), "+m"(counter) : : "memory", "rax"); \\
+  }
+LOOP(adds, "lock addq $1, %1")
+LOOP(exchanges, "xchg %0, %1")
+LOOP(compares, "lock cmpxchg %0, %1")
+LOOP(plain, "addq $1, %1")
+static void* work(void* nothing) {
+  adds(); exchanges(); compares(); plain();
+  return nothing;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, work, 0);
+  return pthread_join(thread, 0);
+}
+"""
+
+
+class Atomics(Threads):
+    def test_operations_load_and_store(self):
+        """By hand: each of 20,000 loads and stores once, in whichever thread and whoever else runs."""
+        program = self.compile_text(ATOMICS, "atomics.c", "atomics", "-O1", "-pthread")
+        for options in ((), ("--deterministic",)):
+            profile, _ = self.record("-q", "--engine", "simulate", "--machine", "zen5", *options, program)
+            rows = {row["function"]: {event: value["value"] for event, value in row["values"].items()}
+                    for row in self.report(profile, "--by", "function", "--columns",
+                                           "events:L1-dcache-loads,L1-dcache-stores,sim:cycles")["rows"]}
+            for name in ("adds", "exchanges", "compares", "plain"):
+                self.assertAlmostEqual(rows[name]["L1-dcache-loads"], 20000, delta=8, msg=(name, options))
+                self.assertAlmostEqual(rows[name]["L1-dcache-stores"], 20000, delta=8, msg=(name, options))
+            # What a locked instruction takes is in the machine file: 20 cycles.
+            self.assertAlmostEqual(rows["adds"]["sim:cycles"] / 20000, 20, delta=1.5)
+
+
 @runs_alone("what threads that run as they come take from each other")
 class Sharing(Threads):
     def tree(self, bytes_apart, rounds):

@@ -25,6 +25,11 @@ class AccessShapes {
     return {1U << (known & kShift), (known & kStore) != 0};
   }
 
+  /// An atomic operation loads what it stores, and once a process has several threads QEMU shows
+  /// it once. Its interface tells stores only: behind the operand (16 bits) stands 1 for a load, 2
+  /// for a store, and 3 for both.
+  static bool loads_too(qemu_plugin_meminfo_t info) { return (info >> 16 & 3) == 3; }
+
  private:
   static constexpr uint64_t kShift = 0xff;  // log2 of bytes
   static constexpr uint64_t kStore = 0x100;

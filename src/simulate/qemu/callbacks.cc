@@ -24,7 +24,10 @@ void block_runs(unsigned vcpu, void* word) {
 
 template <Model kModel>
 void accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* word) {
-  the_counting().access<kModel>(vcpu, place_of(word), address, shapes.find(info));
+  const counting::AccessShape shape = shapes.find(info);
+  if (AccessShapes::loads_too(info)) [[unlikely]]
+    the_counting().access<kModel>(vcpu, place_of(word), address, {shape.bytes, false});
+  the_counting().access<kModel>(vcpu, place_of(word), address, shape);
 }
 
 template <Model kModel>
