@@ -92,8 +92,8 @@ int run_scan_cells(const ScanCommand& command) {
                               scan::count_cells(broken->unexpected)));
   }
   if (broken->advice > 0 && !command.quiet) {
-    print_message(
-        fmt::format("rules of kernels are broken {} times (culprit scan status)", broken->advice));
+    print_message(fmt::format("rules of kernels are broken by {} (culprit scan status)",
+                              scan::count_cells(broken->advice)));
   }
   return outcome->failed == 0 && broken->unexpected == 0 ? 0 : 1;
 }

@@ -80,7 +80,8 @@ Result<std::string> answer_curves(const ScanCommand& command) {
   }
   const FactsLookup lookup = open.code_facts();
   CodeIndex code(open.view.profile(), lookup);
-  std::string out;
+  const bool is_json = command.format == Format::json;
+  std::vector<std::string> texts;
   for (const std::string& group : order) {
     scan::CurveExplanation curves;
     curves.program = group;
@@ -95,13 +96,16 @@ Result<std::string> answer_curves(const ScanCommand& command) {
               [](const auto& a, const auto& b) { return is_before(a.x, b.x); });
     if (curves.points.empty()) continue;
     scan::explain_curves(open.cells, open.costs, code, curves);
-    out += (out.empty() ? "" : "\n") +
-           (command.format == Format::json
-                ? print_curves_json(curves)
-                : print_curves(curves, standard_output_style(command.width)));
+    texts.push_back(is_json ? print_curves_json(curves)
+                            : print_curves(curves, standard_output_style(command.width)));
   }
-  if (out.empty()) return Error{"no cell of both setups was measured at the same size"};
-  return out;
+  if (texts.empty()) return Error{"no cell of both setups was measured at the same size"};
+  // Several programs are a list of documents.
+  const bool is_list = is_json && texts.size() > 1;
+  std::string out = is_list ? "[" : "";
+  for (const std::string& text : texts)
+    out += (&text == &texts.front() ? "" : is_json ? "," : "\n") + text;
+  return out + (is_list ? "]\n" : "");
 }
 
 Result<std::string> answer_predict(const ScanCommand& command, const std::string& from_label,

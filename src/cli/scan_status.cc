@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "base/program_files.h"
@@ -76,7 +77,9 @@ Result<scan::CampaignStatus> find_status(const ScanCommand& command) {
   }
   if (!open) return status;
   ASSIGN_OR_RETURN(scan::RuleFindings found, find_breaches(setting.plan, *open));
-  status.unexpected = found.broken.size();
+  std::set<size_t> unexpected;  // cells, each of which may break several
+  for (const scan::Broken& one : found.broken) unexpected.insert(one.cell);
+  status.unexpected = unexpected.size();
   status.undecided = std::move(found.undecided);
   for (const scan::Broken& one : found.broken) {
     status.add(open->cells[one.cell].name.text(), scan::kUnexpected, one.text);
@@ -103,9 +106,11 @@ Result<BrokenCells> count_broken(const scan::Plan& plan, const std::string& path
   ASSIGN_OR_RETURN(const OpenScan open,
                    open_scan(path, scan::CostDetail::places, WhichCells::of_label, label));
   ASSIGN_OR_RETURN(const scan::RuleFindings found, find_breaches(plan, open));
-  BrokenCells count;
-  for (const scan::Broken& one : found.broken) ++(one.is_advice ? count.advice : count.unexpected);
-  return count;
+  std::set<size_t> unexpected;
+  std::set<size_t> advised;
+  for (const scan::Broken& one : found.broken)
+    (one.is_advice ? advised : unexpected).insert(one.cell);
+  return BrokenCells{unexpected.size(), advised.size()};
 }
 
 Result<std::string> answer_scan_status(const ScanCommand& command) {

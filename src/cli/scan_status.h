@@ -16,8 +16,8 @@ namespace culprit {
 /// Errors: as scan::read_setting() and scan::read_expectations()
 Result<scan::ScanSetting> read_scan_setting(const ScanCommand& command);
 
-/// Breaches of expectations, and results that differ between setups; those of rules of kernels that
-/// may be meant.
+/// Cells that break expectations or print something else than with another setup; and those that
+/// break rules of kernels, which may be meant.
 struct BrokenCells {
   size_t unexpected = 0;
   size_t advice = 0;

@@ -35,7 +35,7 @@ struct CampaignStatus {
   size_t failed = 0;
   size_t changed = 0;
   size_t missing = 0;
-  size_t unexpected = 0;  // of those done, what is not as expected
+  size_t unexpected = 0;  // of those done, cells that are not as expected
   std::vector<CellProblem> problems;
   std::vector<std::string> undecided;  // rules of kernels that could not be checked, and why
 

@@ -122,8 +122,9 @@ Behaviour classify(std::span<const uint64_t> counts, const std::vector<Point>& p
   const double iterations = difference(points.front().runs, points.back().runs) * per_run;
   const bool is_seldom = std::abs(executions) < std::max(kFew, kSeldom * iterations);
   const bool has_fraction = std::fmod(executions, iterations) != 0;
+  if (executions < 0) return Behaviour::once;  // no iteration takes anything back
   if (slopes.is_exact && (points.size() > 2 || !has_fraction)) return Behaviour::steady;
-  if (executions < 0 || (is_seldom && !is_kernels)) return Behaviour::once;
+  if (is_seldom && !is_kernels) return Behaviour::once;
   if (points.size() == 2) return Behaviour::varying;  // nothing to judge it by
   // Counts vary by chance: the variance of a count is the count.
   const double variance =

@@ -162,6 +162,18 @@ TEST(Costs, AreNothingWhereStartUpDiffersByACountOrTwo) {
   EXPECT_EQ(loads({{5, 5, 5}}).totals[1], (Estimate{0, 0}));
 }
 
+TEST(Costs, FallingCountsAreOfNoIteration) {
+  MadeScan scan({100, 300, 700});
+  scan.add(1, {500, 1500, 3500});
+  scan.add(0x200, {40, 32, 16});  // on the line by chance, and of another function
+  scan.add(0x300, {57, 55, 51});
+  const CellCosts costs = scan.costs();
+  EXPECT_EQ(costs.totals[0], (Estimate{5, 0}));
+  for (const PlaceCost& place : costs.places) {
+    EXPECT_EQ(place.behaviour, place.at.offset.value == 1 ? Behaviour::steady : Behaviour::once);
+  }
+}
+
 TEST(Costs, OfFewIterationsAreExact) {
   // Two loads in two iterations are one each, not start-up.
   MadeScan scan({1, 2, 3});

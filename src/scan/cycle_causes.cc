@@ -66,8 +66,9 @@ std::string tell(const CycleClass& one, double excess, double all) {
         one.words, cycles_text(excess), excess > 0 ? "B" : "A", cycles_text(all));
   }
   if (std::abs(excess) > std::abs(all)) {
-    return fmt::format("{} has {}: {} modelled cycles more in an iteration, {} in all", who,
-                       one.words, cycles_text(excess), cycles_text(all));
+    return fmt::format(
+        "{} has {}: {} modelled cycles more in an iteration, of which others take {} back", who,
+        one.words, cycles_text(excess), cycles_text(std::abs(excess) - std::abs(all)));
   }
   return fmt::format("{} has {}: {} of {} modelled cycles more in an iteration", who, one.words,
                      cycles_text(excess), cycles_text(all));

@@ -130,7 +130,8 @@ TEST(CycleCauses, WhatTheSlowerHasLessOfIsLast) {
                                         .causes();
   ASSERT_EQ(causes.size(), 3u);
   EXPECT_EQ(causes[0].text,
-            "B has mispredicted branches: 643 modelled cycles more in an iteration, 427 in all");
+            "B has mispredicted branches: 643 modelled cycles more in an iteration, of which "
+            "others take 216 back");
   EXPECT_EQ(causes[1].name, "moves");
   EXPECT_EQ(causes[2].text,
             "A has chains of instructions that need each other's results: 216 modelled cycles more "

@@ -97,7 +97,9 @@ bool is_of(const Place& place, const Remark& remark) {
 Execution judge(const ExecutedRemark& one) {
   if (one.instructions == 0) return Execution::nothing;
   if (!is_vectorised(one.remark) || !one.packed_share) return Execution::unknown;
-  if (*one.packed_share == 0) return Execution::scalar;
+  if (*one.packed_share == 0) {
+    return one.has_packed_accesses ? Execution::packed_accesses : Execution::scalar;
+  }
   return *one.packed_share < kMostly ? Execution::mostly_scalar : Execution::packed;
 }
 
@@ -114,6 +116,8 @@ const char* execution_name(Execution execution) {
       return "nothing";
     case Execution::scalar:
       return "scalar";
+    case Execution::packed_accesses:
+      return "packed accesses";
     case Execution::mostly_scalar:
       return "mostly scalar";
     case Execution::packed:
@@ -142,6 +146,8 @@ std::string ExecutedRemark::text() const {
       return "executed: nothing of it in an iteration";
     case Execution::scalar:
       return "executed: only scalar code: the vectors never ran";
+    case Execution::packed_accesses:
+      return "executed: vectors are loaded or stored, and computed one element at a time";
     case Execution::mostly_scalar:
       return fmt::format("executed: {:.0f} % of the work packed, the rest one by one",
                          100 * packed_share.value_or(0));
@@ -173,6 +179,7 @@ std::vector<ExecutedRemark> find_executed(const std::vector<Remark>& remarks,
       bytes += events.bytes(*place.cost);
       packed_bytes += events.packed_bytes(*place.cost);
     }
+    one.has_packed_accesses = packed_bytes > 0;
     if (flops > 0) {
       one.packed_share = packed_flops / flops;
     } else if (bytes > 0) {

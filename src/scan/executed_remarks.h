@@ -21,9 +21,10 @@
 namespace culprit::scan {
 
 enum class Execution : uint8_t {
-  nothing,        // no instruction of these lines belongs to an iteration
-  scalar,         // but for vectors that never ran
-  mostly_scalar,  // half of the work or more
+  nothing,          // no instruction of these lines belongs to an iteration
+  scalar,           // but for vectors that never ran
+  packed_accesses,  // vectors are loaded or stored, but nothing computes on them
+  mostly_scalar,    // half of the work or more
   packed,
   unknown,  // there is no work by which to tell, or the remark is not of vectors
 };
@@ -33,6 +34,7 @@ struct ExecutedRemark {
   Execution execution = Execution::unknown;
   double instructions = 0;             // of its lines, an iteration's
   std::optional<double> packed_share;  // of the work of its lines; 0 to 1
+  bool has_packed_accesses = false;
 
   /// "executed: only scalar code of it"; "" if there is nothing to say.
   [[nodiscard]] std::string text() const;

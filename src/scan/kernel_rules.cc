@@ -125,7 +125,7 @@ class RuleChecker {
       check_removed(i);
       check_forwarding(i);
     }
-    check_other_outputs();
+    check_other_setups();
     for (const SizeGroup& group : find_size_groups(cells_)) check_sizes(group);
     for (const auto& [reason, names] : unknown_values_) {
       add_undecided(fmt::format("values of {}: {}", name_cells(names), reason));
@@ -153,7 +153,7 @@ class RuleChecker {
 
   [[nodiscard]] std::optional<double> find_total(size_t cell, const char* event) const {
     const size_t index = find_event(profile_, event);
-    if (index == SIZE_MAX) return std::nullopt;
+    if (index == SIZE_MAX || !costs_[cell] || costs_[cell]->is_refused) return std::nullopt;
     return costs_[cell]->totals[index].value;
   }
 
@@ -240,16 +240,47 @@ class RuleChecker {
     }
   }
 
-  void check_other_outputs() {
-    std::map<std::string, const Cell*> firsts;
+  /// What setups of one program, at one size, have in common.
+  void check_other_setups() {
+    std::map<std::string, std::vector<size_t>> same;
     for (size_t i = 0; i < cells_.size(); ++i) {
       const Cell& cell = cells_[i];
       if (!cell.is_measured()) continue;
       std::string key = cell.label() + '\0' + cell.name.program;
       for (const Variable& one : cell.name.parameters) key += '\0' + one.name + '\0' + one.value;
-      const auto [first, is_new] = firsts.try_emplace(key, &cell);
-      if (is_new || first->second->detail(kOutputLabel) == cell.detail(kOutputLabel)) continue;
-      add(i, "same_output", "prints something else than with " + first->second->name.setup, false);
+      same[key].push_back(i);
+    }
+    for (const auto& [key, cells] : same) {
+      check_outputs(cells);
+      check_work(cells);
+    }
+  }
+
+  void check_outputs(const std::vector<size_t>& cells) {
+    const Cell& first = cells_[cells.front()];
+    for (const size_t cell : cells) {
+      if (first.detail(kOutputLabel) == cells_[cell].detail(kOutputLabel)) continue;
+      add(cell, "same_output", "prints something else than with " + first.name.setup, false);
+    }
+  }
+
+  /// A compiler that takes the work out of the loop leaves the store of its result.
+  void check_work(const std::vector<size_t>& cells) {
+    size_t most = cells.front();
+    double flops = 0;
+    for (const size_t cell : cells) {
+      const auto total = find_total(cell, "flops");
+      if (!total || *total <= flops) continue;
+      flops = *total;
+      most = cell;
+    }
+    for (const size_t cell : cells) {
+      const auto total = find_total(cell, "flops");
+      if (!total || *total != 0 || flops < 1) continue;
+      add(cell, "removed",
+          fmt::format("computes nothing in an iteration, and {} floating-point operations with {}: "
+                      "they were optimised away",
+                      format_cost({flops, 0}), cells_[most].name.setup));
     }
   }
 

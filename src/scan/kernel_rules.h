@@ -5,7 +5,8 @@
 // prints something else than another is a wrong optimisation; all other breaches are advice.
 //
 //     growing      an iteration costs more the more there are
-//     removed      an iteration is its loop and nothing else, or there is none: optimised away
+//     removed      an iteration is its loop and nothing else, or there is none, or computes nothing
+//                  where another setup does: optimised away
 //     same_cost    nothing that is counted depends on a parameter
 //     same_output  a setup prints something else than another; a result is the same at every size
 //     values       what is printed is not a number, infinite, or nothing but zeros; operations

@@ -58,6 +58,15 @@ TEST(KernelRules, ALoopThatDoesNothingWasRemoved) {
   EXPECT_EQ(Kernel(events).add("5", {4, 0, 0}).broken(), Texts());
 }
 
+TEST(KernelRules, WorkThatOnlyOtherSetupsDoWasRemoved) {
+  const std::vector<const char*> events = {"instructions", "flops"};
+  EXPECT_EQ(Kernel(events).add("5", {90, 32}).add("5", {4, 0}, "", "clang").broken(),
+            (Texts{"computes nothing in an iteration, and 32 floating-point operations with gcc: "
+                   "they were optimised away [removed]"}));
+  EXPECT_EQ(Kernel(events).add("5", {90, 32}).add("5", {40, 1}, "", "clang").broken(), Texts());
+  EXPECT_EQ(Kernel(events).add("5", {90, 32}).add("6", {40, 0}, "", "clang").broken(), Texts());
+}
+
 TEST(KernelRules, AParameterThatChangesNothingIsTold) {
   const auto sizes = [](double last, const char* largest) {
     return Kernel({"instructions", "L1-dcache-loads"})

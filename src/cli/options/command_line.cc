@@ -35,8 +35,12 @@ std::string scan_operands(const std::string& action) {
   if (action == "one") return " -- PROGRAM [ARGS, with {runs} in one]";
   if (action == "init") return " SOURCE";
   if (action == "explain") return " CELL [CELL]";
-  if (action == "table" || action == "plot" || action == "best") return " [EXPR]";
-  return action == "forget" ? "" : " [PLAN]";
+  if (action == "find") return " TEXT";
+  if (action == "diff") return " A B";
+  for (const char* of_expressions : {"table", "plot", "best", "trend"}) {
+    if (action == of_expressions) return " [EXPR]";
+  }
+  return action == "forget" || action == "verify" ? "" : " [PLAN]";
 }
 
 /// CLI11's help within 80 columns, with usage lines that can be typed and without its notes on
@@ -186,9 +190,9 @@ Usage refuse_reserved_word(const std::vector<std::string>& arguments, std::strin
 
 /// CLI11 names them from the last to the first.
 std::string describe_extras(const CLI::App& root) {
-  const auto chosen = root.get_subcommands();
-  const std::vector<std::string> extras =
-      chosen.empty() ? root.remaining() : chosen.front()->remaining();
+  const CLI::App* app = &root;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  const std::vector<std::string> extras = app->remaining();
   std::string text;
   for (const std::string& word : extras) text += (text.empty() ? "" : " ") + word;
   return fmt::format("{} not expected: {}", extras.size() == 1 ? "this argument was" : "these were",

@@ -13,6 +13,7 @@
 #include "scan/costs.h"
 #include "scan/expectations.h"
 #include "scan/loop_counts.h"
+#include "scan/print_answer.h"
 #include "scan/run/cell_process.h"
 #include "scan/run/folder_guard.h"
 #include "scan/run/inputs.h"
@@ -107,6 +108,9 @@ Result<void> SetupRunner::read_program(const std::string& folder, Program& progr
     return {};
   }
   program.log_count = std::log(costs.front()->totals[event].value);
+  if (const size_t flops = find_event(profile, "flops"); flops != SIZE_MAX) {
+    program.flops = costs.front()->totals[flops].value;
+  }
   const Quantities quantities(profile, cells, options_.presets);
   ASSIGN_OR_RETURN(const std::vector<Broken> broken,
                    check_expectations(options_.setting.plan, quantities, cells, costs));
@@ -127,6 +131,13 @@ Screened SetupRunner::judge(const BuiltSetup& setup) const {
         program.output != setups_.front().programs[i].output) {
       screened.failure = fmt::format("prints something else than {} does (--any-output allows it)",
                                      setups_.front().name);
+    }
+    const double base_flops = setups_.front().programs[i].flops;
+    if (screened.failure.empty() && base_flops >= 1 && program.flops == 0) {
+      screened.failure = fmt::format(
+          "an iteration computes nothing, and {} floating-point operations with {}: it was "
+          "optimised away",
+          format_cost({base_flops, 0}), setups_.front().name);
     }
     if (!screened.failure.empty()) {
       if (setup.programs.size() > 1) {

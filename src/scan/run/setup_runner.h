@@ -54,6 +54,7 @@ class SetupRunner final : public TrialRunner {
     std::string hash;                  // of what it executes and reads
     std::string output;                // of its counted runs
     double log_count = 0;
+    double flops = 0;  // of an iteration
   };
   struct BuiltSetup {
     std::string name;
