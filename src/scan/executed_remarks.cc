@@ -145,7 +145,7 @@ std::string ExecutedRemark::text() const {
     case Execution::nothing:
       return "executed: nothing of it in an iteration";
     case Execution::scalar:
-      return "executed: only scalar code: the vectors never ran";
+      return "executed: only scalar code: the vectors never ran, or were split again";
     case Execution::packed_accesses:
       return "executed: vectors are loaded or stored, and computed one element at a time";
     case Execution::mostly_scalar:

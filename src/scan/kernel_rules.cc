@@ -162,6 +162,7 @@ class RuleChecker {
     const auto instructions = find_total(cell, "instructions");
     if (!instructions) return;
     if (*instructions == 0) {
+      removed_.insert(cell);
       add(cell, "removed",
           "no instruction is executed more often with more iterations: it was optimised away, or "
           "the loop count is not used");
@@ -176,6 +177,7 @@ class RuleChecker {
       return total && *total != 0;
     });
     if (works || *instructions > kBareLoop) return;
+    removed_.insert(cell);
     add(cell, "removed",
         "an iteration is its loop's count and branch and nothing else: it was optimised away");
   }
@@ -276,7 +278,7 @@ class RuleChecker {
     }
     for (const size_t cell : cells) {
       const auto total = find_total(cell, "flops");
-      if (!total || *total != 0 || flops < 1) continue;
+      if (!total || *total != 0 || flops < 1 || removed_.contains(cell)) continue;
       add(cell, "removed",
           fmt::format("computes nothing in an iteration, and {} floating-point operations with {}: "
                       "they were optimised away",
@@ -320,6 +322,7 @@ class RuleChecker {
   const std::vector<std::string>& accepted_;
   const LineOf& line_of_;
   RuleFindings findings_;
+  std::set<size_t> removed_;  // cells with nothing in their loop
   std::map<std::string, std::vector<std::string>> unknown_values_;  // reason -> cells
 };
 
