@@ -79,6 +79,18 @@ std::string format_derived(const DerivedColumn& column, const std::vector<Value>
   return known->value < 10 ? fmt::format("{:.2f}", known->value) : format_si(known->value);
 }
 
+namespace {
+
+/// Of a part of a whole, which errs with its part: all of it is 100 % for certain.
+double find_share_error(const Value& part, const Value& whole) {
+  const double share = std::min(1.0, part.value / whole.value);
+  const double of_part = part.error * part.error;
+  const double of_rest = std::max(0.0, whole.error * whole.error - of_part);
+  return std::sqrt((1 - share) * (1 - share) * of_part + share * share * of_rest) / whole.value;
+}
+
+}  // namespace
+
 std::string format_half_width(const Event& event, const Value& part, const Value& whole) {
   if (part.samples == 0 && part.error > 0 && whole.value > 0) {
     return fmt::format("{:.1f}", 100 * std::min(1.0, kNormal95 * part.error / whole.value));
@@ -88,7 +100,7 @@ std::string format_half_width(const Event& event, const Value& part, const Value
   // Samples that are not independent have an error of their own, above that of their number.
   const double poisson = part.value / std::sqrt(static_cast<double>(part.samples));
   const bool has_own = whole.value > 0 && part.error > 1.001 * poisson;
-  const double by_error = has_own ? std::min(1.0, kNormal95 * part.error / whole.value) : 0;
+  const double by_error = has_own ? std::min(1.0, kNormal95 * find_share_error(part, whole)) : 0;
   return fmt::format("{:.1f}", 100 * std::max(by_samples, by_error));
 }
 
