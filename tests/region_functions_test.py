@@ -158,6 +158,19 @@ int main(int count, char** words) { (void)words; return chosen(count) - 1; }"""
         for engine in ((), ("--engine", "simulate")):
             done = self.record("--region", "chosen", *engine, "--", chosen, status=125)[1]
             self.assertIn("is not what is called", done.stderr)
+        text = """
+struct Table { long values[FIELDS]; };
+__attribute__((noinline)) long take(struct Table by_value, int at) { return by_value.values[at]; }
+int main(int count, char** words) {
+  struct Table table = {{0}};
+  (void)words;
+  table.values[count] = 7;
+  return take(table, count) - 7;
+}"""
+        for fields, status in ((64, 0), (65, 125)):   # 512 bytes are handed on
+            taker = self.compile_text(text, "take.c", "take", "-O1", "-g", f"-DFIELDS={fields}", "-fno-ipa-sra")
+            done = self.record("--region", "take", "--", taker, status=status)[1]
+        self.assertIn("'take' takes 520 bytes of arguments on the stack, and a wrapper hands on 512", done.stderr)
         done = self.record("--region", "mian", "--", program, status=125)[1]
         self.assertIn("did you mean main?", done.stderr)
         done = self.record("--region", "main", "-p", os.getpid(), status=2)[1]

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "binary/elf_file.h"
+#include "binary/stack_arguments.h"
 #include "binary/symbols.h"
 #include "cli/region_requests.h"
 #include "patch/moved_code.h"
@@ -15,6 +16,9 @@
 
 namespace culprit {
 namespace {
+
+/// Of a call's arguments on the stack (functions.c).
+constexpr uint64_t kHandedOnBytes = 512;
 
 /// "FUNCTION jumps back to its own beginning: it cannot be a region of a program as it is".
 Error refuse(const std::string& name, const std::string& why) {
@@ -62,6 +66,12 @@ Result<std::vector<RegionFunction>> find_in_file(const std::string& name,
     if (symbol == nullptr) continue;
     if (const std::string why = find_objection(symbol->name, places.path); !why.empty()) {
       return refuse(name, why);
+    }
+    if (const auto stack = find_stack_arguments(elf, symbol->begin); stack > kHandedOnBytes) {
+      return refuse(name,
+                    fmt::format("takes {} bytes of arguments on the stack, and a wrapper hands "
+                                "on {}",
+                                *stack, kHandedOnBytes));
     }
     const std::span<const std::byte> bytes = elf.loaded_bytes(symbol->begin, symbol->end);
     const std::string_view code(reinterpret_cast<const char*>(bytes.data()), bytes.size());
