@@ -206,6 +206,34 @@ int main(void) {
             wait = self.find(report, "taskwait")
             self.assertLess(wait["sum"]["wait_ns"] / 1e9, max(own["task"]))
 
+    def check_lasts(self, seen_s, threads_s, program_s):
+        """As long as its busiest thread, and not longer than the program, whose runtime starts."""
+        self.assertGreaterEqual(seen_s, max(threads_s) - ABSOLUTE_S)
+        self.assertLessEqual(seen_s, program_s + ABSOLUTE_S)
+
+    def test_tasks_at_the_end_of_a_region_are_its_work(self):
+        for _, report, own in self.each(GCC + CLANG, "late"):
+            region = self.find(report, "parallel")
+            self.check_lasts(report["parallel_wall_ns"] / 1e9, own["task"], own["whole"][0])
+            for whole in seconds(region, "whole"):
+                self.check_lasts(whole, own["task"], own["whole"][0])
+            tasks = sum(own["task"])
+            self.near(region["sum"]["inner_tasks_ns"] / 1e9, tasks, "tasks")
+            self.assertGreaterEqual(region["sum"]["body_ns"], region["sum"]["inner_tasks_ns"])
+            # The single is over at once, unless its thread loses its CPU.
+            for finding in report["findings"]:
+                if finding["property"] == "UnparallelizedInSingleRegion":
+                    self.assertLess(finding["severity"], 0.25)
+
+    def test_tasks_at_the_end_of_a_region_hold_others(self):
+        for _, report, own in self.each(GCC + CLANG[:1], "inside"):
+            outer, inner = [one for one in report["constructs"] if one["kind"] == "parallel"]
+            tasks = sum(own["outer"]) + sum(own["inner"]) + sum(own["region"])
+            for whole in seconds(outer, "whole"):
+                self.check_lasts(whole, [tasks / 4], own["whole"][0])
+            self.near(outer["sum"]["inner_tasks_ns"] / 1e9, tasks, "tasks")
+            self.near(sum(seconds(inner, "body")), sum(own["region"]), "inner region")
+
     def test_taskloop(self):
         for compiler, report, own in self.each(GCC + CLANG, "taskloop"):
             task = self.find(report, "taskloop" if compiler == "gcc" else "task")

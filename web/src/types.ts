@@ -1654,7 +1654,7 @@ export interface RegionsDocument {
       exit_barrier_ns: number | null;
       wait_ns: number | null;
       /**
-       * in body_ns: tasks that ran on the thread while the body waited
+       * in body_ns: tasks that ran on the thread while it waited, at a region's end, too
        */
       inner_tasks_ns: number | null;
       /**
@@ -1688,7 +1688,7 @@ export interface RegionsDocument {
       exit_barrier_ns: number | null;
       wait_ns: number | null;
       /**
-       * in body_ns: tasks that ran on the thread while the body waited
+       * in body_ns: tasks that ran on the thread while it waited, at a region's end, too
        */
       inner_tasks_ns: number | null;
       /**

@@ -9,6 +9,16 @@
 
 enum { kTeams = 32 };
 
+/* A thread at the barrier that ends a parallel region: as in struct thread. */
+struct at_barrier {
+  struct team* in_barrier;
+  struct thread* next_ended;
+  struct culprit_region_wait barrier;
+  uint64_t last_end;
+  uint32_t ended_in_single;
+  uint32_t barrier_depth;
+};
+
 /* A team of threads, from before its start to after its end. */
 struct team {
   uint32_t path;
@@ -17,7 +27,8 @@ struct team {
   struct thread* ended; /* its threads whose bodies have ended, linked by `next_ended` */
   void (*function)(void*);
   void* data;
-  uint32_t loop; /* path of a loop that the team begins with; 0: none */
+  uint32_t loop;           /* path of a loop that the team begins with; 0: none */
+  struct at_barrier outer; /* its primary thread before, whose task began it */
 };
 
 /* How a thread counts events, and where it is meanwhile (counters.c). */
