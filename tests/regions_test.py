@@ -50,6 +50,13 @@ class RegionsTest(CulpritTest):
             whole = sum(one["whole_ns"] for one in construct["threads"])
             self.assertAlmostEqual(construct["sum"]["whole_ns"], whole, delta=1)
 
+    def check_exclusive(self, report):
+        """Of a program without regions in others: exclusive times are those of the outermost."""
+        graph = report["call_graph"]
+        roots = sum(one["inclusive_ns"] for one in graph if one["parent"] is None)
+        exclusive = sum(one["exclusive_ns"] for one in graph)
+        self.assertAlmostEqual(exclusive, roots, delta=max(1e5, 0.005 * roots))
+
     def find(self, report, kind, line=None):
         found = [one for one in report["constructs"]
                  if one["kind"] == kind and line in (None, one["first_line"])]
@@ -189,6 +196,7 @@ int main(void) {
         for _, report, own in self.each(GCC + CLANG, "lock"):
             lock = self.find(report, "lock")
             self.both_near(lock, own["enter"], own["lock"])
+            self.check_exclusive(report)
             self.assertEqual(lock["first_line"], pragma_line("omp_set_lock"))
 
     def test_ordered(self):
@@ -205,6 +213,7 @@ int main(void) {
             # Four threads, eight tasks: nobody waits as long as two tasks take.
             wait = self.find(report, "taskwait")
             self.assertLess(wait["sum"]["wait_ns"] / 1e9, max(own["task"]))
+            self.check_exclusive(report)
 
     def check_lasts(self, seen_s, threads_s, program_s):
         """As long as its busiest thread, and not longer than the program, whose runtime starts."""
@@ -219,6 +228,7 @@ int main(void) {
                 self.check_lasts(whole, own["task"], own["whole"][0])
             tasks = sum(own["task"])
             self.near(region["sum"]["inner_tasks_ns"] / 1e9, tasks, "tasks")
+            self.check_exclusive(report)
             self.assertGreaterEqual(region["sum"]["body_ns"], region["sum"]["inner_tasks_ns"])
             # The single is over at once, unless its thread loses its CPU.
             for finding in report["findings"]:
@@ -232,6 +242,7 @@ int main(void) {
             for whole in seconds(outer, "whole"):
                 self.check_lasts(whole, [tasks / 4], own["whole"][0])
             self.near(outer["sum"]["inner_tasks_ns"] / 1e9, tasks, "tasks")
+            self.check_exclusive(report)  # the inner region has one thread
             self.near(sum(seconds(inner, "body")), sum(own["region"]), "inner region")
 
     def test_taskloop(self):
@@ -239,6 +250,7 @@ int main(void) {
             task = self.find(report, "taskloop" if compiler == "gcc" else "task")
             self.assertEqual(task["sum"]["executions"], 8)
             self.near(sum(seconds(task, "body")), sum(own["task"]), "task")
+            self.check_exclusive(report)
 
     def test_master(self):
         for _, report, own in self.each(CLANG, "master"):

@@ -205,9 +205,11 @@ void wait_end(struct thread* thread, uint64_t now) {
     const struct culprit_region_frame* around = frame - 1;
     if (around->kind != CULPRIT_KIND_TASK) {
       thread_counter(thread, around->path)->inner_tasks += frame->tasks;
-    } else if (around->path == frame->path && ticks > frame->tasks) {
-      /* A task that creates tasks of its own construct: that time is in its body, too. */
-      counter->inner_tasks += ticks - frame->tasks;
+    }
+    /* Recursion: a task created elsewhere than in its parent. That time stays the creator's. */
+    const int is_creation = frame->part == CULPRIT_PART_ENTER;
+    if (is_creation && paths_file()->paths[frame->path].parent != around->path) {
+      counter->inner_tasks += ticks > frame->tasks ? ticks - frame->tasks : 0;
     }
   }
   pop(thread, now);
