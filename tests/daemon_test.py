@@ -331,6 +331,20 @@ class Daemon(harness.CulpritTest):
         self.stop(process)
         self.assertGreater(self.cells().get("burn_for", 0), 200)
 
+    def test_rings_know_labels(self):
+        process = self.start("--no-bpf", "--rate", "499")
+        where = ("--since", "1h", "--where", "label=*build=17*")
+        none = self.culprit("report", "--db", self.database, *where, status=1).stderr
+        self.assertIn("has a label (culprit daemon label KEY=VALUE", " ".join(none.split()))
+        self.spin(0.5, name="before")
+        self.ask("label", "build=17")
+        self.spin(0.5, name="after")
+        self.ask("label", "build=")
+        self.stop(process)
+        rows = self.culprit("report", "--db", self.database, *where, "--by", "process").stdout
+        self.assertIn("after", rows)
+        self.assertNotIn("before", rows)
+
     def test_annotate_why_and_export_read_the_database(self):
         process = self.start("--rate", "499")
         self.spin(1.0)
