@@ -404,6 +404,25 @@ class Daemon(harness.CulpritTest):
         self.assertIn("Read-only file system", self.ask(status=1).stderr)
         self.assertEqual(sum(self.cells().values()), samples)   # and is read all the same
 
+    def test_what_goes_for_want_of_space_is_told(self):
+        self.database.mkdir(exist_ok=True)
+        # Little is missing to 256 MiB: a sixteenth of it is less than one epoch is.
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=262080k", "culprit", self.database],
+                                 capture_output=True, check=False).returncode
+        self.addCleanup(subprocess.run, ["umount", "-l", self.database], capture_output=True, check=False)
+        if mounted != 0:
+            self.skipTest("needs the right to mount a file system")
+        process = self.start("--no-bpf", "--rate", "99", "--no-symbols", settle=0.2)
+        self.assertEqual(self.status()["removed_for_space"], {"epochs": 0, "bytes": 0})
+        for _ in range(8):
+            self.ask("epoch")
+        self.wait_until(lambda: self.status()["removed_for_space"]["epochs"] > 0)
+        text = self.ask("status").stdout
+        self.assertRegex(text, r"removed +the oldest \d+, .* since too little space is free")
+        self.stop(process)
+        self.assertRegex((self.folder / "log").read_text(),
+                         r"removed the oldest .*: less than .* are free here")
+
     def test_a_growing_epoch_can_be_asked(self):
         self.start("--rate", "499", "--flush", "1h")
         self.spin(0.5)
