@@ -150,6 +150,34 @@ class Constructs(RegionsTest):
             self.assertEqual(sections["first_line"], pragma_line("omp sections"))
             for seen, expected in zip(seconds(sections, "body"), own["sections"]):
                 self.near(seen, expected, "body")
+            self.assertEqual([one["pieces"] > 0 for one in sections["threads"]],
+                             [slept > 0 for slept in own["sections"]])
+
+    def test_sections_of_clang_are_of_the_threads_that_ran_them(self):
+        section = """
+#pragma omp section
+    __atomic_fetch_add(&ran[omp_get_thread_num()], 1, __ATOMIC_RELAXED);
+"""
+        source = self.folder / "five.c"
+        source.write_text(f"""#include <omp.h>
+#include <stdio.h>
+int ran[2];
+int main(void) {{
+#pragma omp parallel num_threads(2)
+  {{
+#pragma omp parallel num_threads(1)
+    __atomic_fetch_add(&ran[0], 0, __ATOMIC_RELAXED);
+#pragma omp sections
+    {{{section * 5}    }}
+  }}
+  for (int i = 0; i < 2; ++i) printf("ran %d %d\\n", i, ran[i]);
+}}
+""")
+        program = self.openmp(source, "five", "clang-19", "-O1")
+        report, done = self.regions(program)
+        sections = self.find(report, "sections")
+        self.assertEqual([one["pieces"] for one in sections["threads"]],
+                         [int(count) for count in said(done.stdout)["ran"]])
 
     def test_fewer_sections_than_threads(self):
         """Who has no section waits at the region's own barrier: no work is uneven there."""

@@ -315,6 +315,8 @@ struct team* team_begin(struct thread* primary, uint32_t path, uint64_t now) {
     team->begin = now;
     team->ended = NULL;
     team->loop = 0;
+    team->outer_number = primary->team_number;
+    team->outer_size = primary->team_size;
     /* A task at the barrier of another team may begin this one. */
     team->outer.in_barrier = primary->in_barrier;
     team->outer.barrier_depth = primary->barrier_depth;
@@ -400,6 +402,8 @@ void team_end(struct thread* primary, struct team* team, uint64_t now) {
     __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);
     member = next;
   }
+  primary->team_number = team->outer_number;
+  primary->team_size = team->outer_size;
   if (team->outer.in_barrier != NULL) {
     primary->barrier_depth = team->outer.barrier_depth;
     primary->shared->barrier = team->outer.barrier;
