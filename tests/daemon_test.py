@@ -331,6 +331,20 @@ class Daemon(harness.CulpritTest):
         self.stop(process)
         self.assertGreater(self.cells().get("burn_for", 0), 200)
 
+    def test_rings_know_labels(self):
+        process = self.start("--no-bpf", "--rate", "499")
+        where = ("--since", "1h", "--where", "label=*build=17*")
+        none = self.culprit("report", "--db", self.database, *where, status=1).stderr
+        self.assertIn("has a label (culprit daemon label KEY=VALUE", " ".join(none.split()))
+        self.spin(0.5, name="before")
+        self.ask("label", "build=17")
+        self.spin(0.5, name="after")
+        self.ask("label", "build=")
+        self.stop(process)
+        rows = self.culprit("report", "--db", self.database, *where, "--by", "process").stdout
+        self.assertIn("after", rows)
+        self.assertNotIn("before", rows)
+
     def test_annotate_why_and_export_read_the_database(self):
         process = self.start("--rate", "499")
         self.spin(1.0)
@@ -389,6 +403,25 @@ class Daemon(harness.CulpritTest):
         self.database = bound
         self.assertIn("Read-only file system", self.ask(status=1).stderr)
         self.assertEqual(sum(self.cells().values()), samples)   # and is read all the same
+
+    def test_what_goes_for_want_of_space_is_told(self):
+        self.database.mkdir(exist_ok=True)
+        # Little is missing to 256 MiB: a sixteenth of it is less than one epoch is.
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=262080k", "culprit", self.database],
+                                 capture_output=True, check=False).returncode
+        self.addCleanup(subprocess.run, ["umount", "-l", self.database], capture_output=True, check=False)
+        if mounted != 0:
+            self.skipTest("needs the right to mount a file system")
+        process = self.start("--no-bpf", "--rate", "99", "--no-symbols", settle=0.2)
+        self.assertEqual(self.status()["removed_for_space"], {"epochs": 0, "bytes": 0})
+        for _ in range(8):
+            self.ask("epoch")
+        self.wait_until(lambda: self.status()["removed_for_space"]["epochs"] > 0)
+        text = self.ask("status").stdout
+        self.assertRegex(text, r"removed +the oldest \d+, .* since too little space is free")
+        self.stop(process)
+        self.assertRegex((self.folder / "log").read_text(),
+                         r"removed the oldest .*: less than .* are free here")
 
     def test_a_growing_epoch_can_be_asked(self):
         self.start("--rate", "499", "--flush", "1h")

@@ -50,6 +50,13 @@ class RegionsTest(CulpritTest):
             whole = sum(one["whole_ns"] for one in construct["threads"])
             self.assertAlmostEqual(construct["sum"]["whole_ns"], whole, delta=1)
 
+    def check_exclusive(self, report):
+        """Of a program without regions in others: exclusive times are those of the outermost."""
+        graph = report["call_graph"]
+        roots = sum(one["inclusive_ns"] for one in graph if one["parent"] is None)
+        exclusive = sum(one["exclusive_ns"] for one in graph)
+        self.assertAlmostEqual(exclusive, roots, delta=max(1e5, 0.005 * roots))
+
     def find(self, report, kind, line=None):
         found = [one for one in report["constructs"]
                  if one["kind"] == kind and line in (None, one["first_line"])]
@@ -143,6 +150,34 @@ class Constructs(RegionsTest):
             self.assertEqual(sections["first_line"], pragma_line("omp sections"))
             for seen, expected in zip(seconds(sections, "body"), own["sections"]):
                 self.near(seen, expected, "body")
+            self.assertEqual([one["pieces"] > 0 for one in sections["threads"]],
+                             [slept > 0 for slept in own["sections"]])
+
+    def test_sections_of_clang_are_of_the_threads_that_ran_them(self):
+        section = """
+#pragma omp section
+    __atomic_fetch_add(&ran[omp_get_thread_num()], 1, __ATOMIC_RELAXED);
+"""
+        source = self.folder / "five.c"
+        source.write_text(f"""#include <omp.h>
+#include <stdio.h>
+int ran[2];
+int main(void) {{
+#pragma omp parallel num_threads(2)
+  {{
+#pragma omp parallel num_threads(1)
+    __atomic_fetch_add(&ran[0], 0, __ATOMIC_RELAXED);
+#pragma omp sections
+    {{{section * 5}    }}
+  }}
+  for (int i = 0; i < 2; ++i) printf("ran %d %d\\n", i, ran[i]);
+}}
+""")
+        program = self.openmp(source, "five", "clang-19", "-O1")
+        report, done = self.regions(program)
+        sections = self.find(report, "sections")
+        self.assertEqual([one["pieces"] for one in sections["threads"]],
+                         [int(count) for count in said(done.stdout)["ran"]])
 
     def test_fewer_sections_than_threads(self):
         """Who has no section waits at the region's own barrier: no work is uneven there."""
@@ -189,6 +224,7 @@ int main(void) {
         for _, report, own in self.each(GCC + CLANG, "lock"):
             lock = self.find(report, "lock")
             self.both_near(lock, own["enter"], own["lock"])
+            self.check_exclusive(report)
             self.assertEqual(lock["first_line"], pragma_line("omp_set_lock"))
 
     def test_ordered(self):
@@ -205,12 +241,44 @@ int main(void) {
             # Four threads, eight tasks: nobody waits as long as two tasks take.
             wait = self.find(report, "taskwait")
             self.assertLess(wait["sum"]["wait_ns"] / 1e9, max(own["task"]))
+            self.check_exclusive(report)
+
+    def check_lasts(self, seen_s, threads_s, program_s):
+        """As long as its busiest thread, and not longer than the program, whose runtime starts."""
+        self.assertGreaterEqual(seen_s, max(threads_s) - ABSOLUTE_S)
+        self.assertLessEqual(seen_s, program_s + ABSOLUTE_S)
+
+    def test_tasks_at_the_end_of_a_region_are_its_work(self):
+        for _, report, own in self.each(GCC + CLANG, "late"):
+            region = self.find(report, "parallel")
+            self.check_lasts(report["parallel_wall_ns"] / 1e9, own["task"], own["whole"][0])
+            for whole in seconds(region, "whole"):
+                self.check_lasts(whole, own["task"], own["whole"][0])
+            tasks = sum(own["task"])
+            self.near(region["sum"]["inner_tasks_ns"] / 1e9, tasks, "tasks")
+            self.check_exclusive(report)
+            self.assertGreaterEqual(region["sum"]["body_ns"], region["sum"]["inner_tasks_ns"])
+            # The single is over at once, unless its thread loses its CPU.
+            for finding in report["findings"]:
+                if finding["property"] == "UnparallelizedInSingleRegion":
+                    self.assertLess(finding["severity"], 0.25)
+
+    def test_tasks_at_the_end_of_a_region_hold_others(self):
+        for _, report, own in self.each(GCC + CLANG[:1], "inside"):
+            outer, inner = [one for one in report["constructs"] if one["kind"] == "parallel"]
+            tasks = sum(own["outer"]) + sum(own["inner"]) + sum(own["region"])
+            for whole in seconds(outer, "whole"):
+                self.check_lasts(whole, [tasks / 4], own["whole"][0])
+            self.near(outer["sum"]["inner_tasks_ns"] / 1e9, tasks, "tasks")
+            self.check_exclusive(report)  # the inner region has one thread
+            self.near(sum(seconds(inner, "body")), sum(own["region"]), "inner region")
 
     def test_taskloop(self):
         for compiler, report, own in self.each(GCC + CLANG, "taskloop"):
             task = self.find(report, "taskloop" if compiler == "gcc" else "task")
             self.assertEqual(task["sum"]["executions"], 8)
             self.near(sum(seconds(task, "body")), sum(own["task"]), "task")
+            self.check_exclusive(report)
 
     def test_master(self):
         for _, report, own in self.each(CLANG, "master"):

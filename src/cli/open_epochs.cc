@@ -48,6 +48,18 @@ std::string join_filters(const std::vector<ContextFilter>& filters) {
   return words;
 }
 
+const char* describe_lack(ContextFilter::Field field) {
+  switch (field) {
+    case ContextFilter::Field::comm:
+      return "has the name of a command";
+    case ContextFilter::Field::cgroup:
+      return "has a control group (those of culprit daemon have)";
+    case ContextFilter::Field::label:
+      break;
+  }
+  return "has a label (culprit daemon label KEY=VALUE gives one to what is counted from then on)";
+}
+
 /// Errors: the filters let nothing through, and whose counts there are
 Result<void> check_filters(const Profile& profile, const std::vector<ContextFilter>& filters) {
   const bool is_empty = profile.histograms.empty() && profile.stack_counts.empty() &&
@@ -58,10 +70,13 @@ Result<void> check_filters(const Profile& profile, const std::vector<ContextFilt
   const size_t more = names.size() - std::min(names.size(), kShown);
   names.resize(names.size() - more);
   for (std::string& name : names) name = printable(name);
-  return Error{fmt::format("nothing was counted for --where {} ({}{})",
-                           shell_word(join_filters(filters)),
-                           names.empty() ? std::string("it tells nobody apart so")
-                                         : fmt::format("there are: {}", fmt::join(names, ", ")),
+  const std::string where = shell_word(join_filters(filters));
+  if (names.empty()) {
+    return Error{fmt::format("nothing was counted for --where {}: no count of this profile {}",
+                             where, describe_lack(filters.front().field))};
+  }
+  return Error{fmt::format("nothing was counted for --where {} (there are: {}{})", where,
+                           fmt::join(names, ", "),
                            more == 0 ? "" : fmt::format(", and {} more", more))};
 }
 

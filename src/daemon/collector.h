@@ -45,7 +45,7 @@ class Collector {
   /// Errors: this machine cannot sample one of them; those before stay.
   virtual Result<void> set_events(std::vector<DaemonEvent> events) = 0;
   /// The contexts of the next epoch have this label.
-  virtual void set_label(const std::string&) {}
+  virtual void set_label(const std::string& label) = 0;
   virtual void pause() = 0;
   virtual void resume() = 0;
   /// Samples of this epoch.

@@ -188,6 +188,8 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   status.in_all.handled = 12345;
   status.in_epoch.unknown_busy = 3;
   status.events = {{"page-faults", 101, 5050, 4000, 2000}};
+  status.removed_epochs = 3;
+  status.removed_bytes = 3 << 20;
   status.problems = {"a \x1b[2J problem"};
   status.missing_rights = {"without CAP_SYSLOG: less"};
   const Result<DaemonStatus> back = parse_status(print_status_json(status));
@@ -202,6 +204,8 @@ TEST(DaemonStatusText, ComesBackFromJson) {
   EXPECT_EQ(back->events[0].running_ns, 2000u);
   EXPECT_NE(print_status_text(*back).find("5,050 page-faults, a sample of 101, 50 % of the time"),
             std::string::npos);
+  EXPECT_EQ(back->removed_bytes, 3u << 20);
+  EXPECT_NE(print_status_text(*back).find("the oldest 3, "), std::string::npos);
   EXPECT_EQ(back->problems.front().find('\x1b'), std::string::npos);
   EXPECT_EQ(back->missing_rights, status.missing_rights);
   for (const char* bad : {"", "{}", "[1]", "{\"schema\":\"culprit-daemon-status-2\"}",

@@ -423,6 +423,9 @@ DaemonStatus Daemon::status() const {
     ++status.epochs;
     status.epochs_bytes += file.size_bytes;
   }
+  const RemovedForSpace removed = completer_.removed();
+  status.removed_epochs = removed.epochs;
+  status.removed_bytes = removed.bytes;
   status.problems.assign(problems_.begin(), problems_.end());
   return status;
 }

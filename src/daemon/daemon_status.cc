@@ -84,30 +84,32 @@ std::string describe_unknown(const SamplingTotals& totals) {
 }  // namespace
 
 std::string print_status_json(const DaemonStatus& status) {
-  Json json{{"schema", "culprit-daemon-status-1"},
-            {"database", printable(status.database)},
-            {"collector", status.collector},
-            {"fallback", printable(status.fallback)},
-            {"missing_rights", Json::array()},
-            {"pid", status.pid},
-            {"rate_hz", status.rate_hz},
-            {"cpus", status.cpus},
-            {"paused", status.is_paused},
-            {"running_s", status.running_s},
-            {"epoch", printable(status.epoch)},
-            {"epoch_s", status.epoch_s},
-            {"in_epoch", to_json(status.in_epoch)},
-            {"in_all", to_json(status.in_all)},
-            {"start_cpu_ns", status.start_cpu_ns},
-            {"cpu_ns", status.cpu_ns},
-            {"resident_bytes", status.resident_bytes},
-            {"peak_bytes", status.peak_bytes},
-            {"kernel_bytes", status.kernel_bytes},
-            {"stacks", nullptr},
-            {"events", Json::array()},
-            {"epochs", status.epochs},
-            {"epochs_bytes", status.epochs_bytes},
-            {"problems", Json::array()}};
+  Json json{
+      {"schema", "culprit-daemon-status-1"},
+      {"database", printable(status.database)},
+      {"collector", status.collector},
+      {"fallback", printable(status.fallback)},
+      {"missing_rights", Json::array()},
+      {"pid", status.pid},
+      {"rate_hz", status.rate_hz},
+      {"cpus", status.cpus},
+      {"paused", status.is_paused},
+      {"running_s", status.running_s},
+      {"epoch", printable(status.epoch)},
+      {"epoch_s", status.epoch_s},
+      {"in_epoch", to_json(status.in_epoch)},
+      {"in_all", to_json(status.in_all)},
+      {"start_cpu_ns", status.start_cpu_ns},
+      {"cpu_ns", status.cpu_ns},
+      {"resident_bytes", status.resident_bytes},
+      {"peak_bytes", status.peak_bytes},
+      {"kernel_bytes", status.kernel_bytes},
+      {"stacks", nullptr},
+      {"events", Json::array()},
+      {"epochs", status.epochs},
+      {"epochs_bytes", status.epochs_bytes},
+      {"removed_for_space", {{"epochs", status.removed_epochs}, {"bytes", status.removed_bytes}}},
+      {"problems", Json::array()}};
   if (status.stacks_hz > 0) {
     json["stacks"] = {{"rate_hz", status.stacks_hz},
                       {"in_epoch", to_json(status.stacks)},
@@ -165,6 +167,11 @@ Result<DaemonStatus> parse_status(std::string_view text) {
   number(json, "kernel_bytes", status.kernel_bytes);
   number(json, "epochs", status.epochs);
   number(json, "epochs_bytes", status.epochs_bytes);
+  if (const auto removed = json.find("removed_for_space");
+      removed != json.end() && removed->is_object()) {
+    number(*removed, "epochs", status.removed_epochs);
+    number(*removed, "bytes", status.removed_bytes);
+  }
   const auto paused = json.find("paused");
   status.is_paused = paused != json.end() && paused->is_boolean() && paused->get<bool>();
   totals("in_epoch", status.in_epoch);
@@ -267,6 +274,10 @@ std::string print_status_text(const DaemonStatus& status) {
       fmt::format("{} resident (peak {}), {} in the kernel", format_bytes(status.resident_bytes),
                   format_bytes(status.peak_bytes), format_bytes(status.kernel_bytes)));
   row("epochs", fmt::format("{}, {}", status.epochs, format_bytes(status.epochs_bytes)));
+  if (status.removed_epochs > 0) {
+    row("removed", fmt::format("the oldest {}, {}, since too little space is free",
+                               status.removed_epochs, format_bytes(status.removed_bytes)));
+  }
   for (const std::string& problem : status.problems) row("problem", problem);
   return text;
 }

@@ -37,6 +37,8 @@ struct DaemonStatus {
   StackTotals stacks_in_all;  // this epoch included
   uint64_t epochs = 0;        // in the database
   uint64_t epochs_bytes = 0;
+  uint64_t removed_epochs = 0;  // since the daemon began, for want of space on the file system
+  uint64_t removed_bytes = 0;
   std::vector<EventTotals> events;          // of this epoch, without time
   std::vector<std::string> missing_rights;  // and what is lost by it: a sentence each
   std::vector<std::string> problems;        // the latest of what went wrong

@@ -2,6 +2,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fmt/format.h>
+#include <new>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -9,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "epochs/epoch_database.h"
 #include "recording/close_descriptors.h"
@@ -32,6 +36,17 @@ void close_all_but_held(const std::vector<ClosedEpoch>& epochs) {
 }
 
 }  // namespace
+
+EpochCompleter::EpochCompleter(const DaemonOptions& options, std::string folder, uint64_t most_ns)
+    : options_(options), folder_(std::move(folder)), most_ns_(most_ns) {
+  void* const shared = ::mmap(nullptr, sizeof(RemovedForSpace), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) removed_ = new (shared) RemovedForSpace();
+}
+
+EpochCompleter::~EpochCompleter() {
+  if (removed_ != nullptr) ::munmap(removed_, sizeof(RemovedForSpace));
+}
 
 Result<void> EpochCompleter::add(ClosedEpoch epoch) {
   waiting_.push_back(std::move(epoch));
@@ -68,11 +83,26 @@ void EpochCompleter::work(size_t epochs) const {
   constexpr uint64_t kSecondNs = 1'000'000'000;
   const auto now_s = static_cast<int64_t>(read_clock_ns(CLOCK_REALTIME) / kSecondNs);
   if (const Result<EpochDatabase> database = EpochDatabase::open(folder_)) {
-    for (const std::string& problem : thin_out(*database, options_.keeping, now_s)) {
+    const Thinned thinned = thin_out(*database, options_.keeping, now_s);
+    for (const std::string& problem : thinned.problems) {
       if (options_.say) options_.say(problem);
     }
+    note_removed(thinned.removed);
   }
   ::_exit(0);
+}
+
+void EpochCompleter::note_removed(const RemovedForSpace& removed) const {
+  if (removed.epochs == 0) return;
+  if (removed_ != nullptr) {
+    removed_->epochs += removed.epochs;
+    removed_->bytes += removed.bytes;
+  }
+  if (!options_.say) return;
+  options_.say(fmt::format("removed the oldest {} ({}): less than {} are free here",
+                           removed.epochs == 1 ? "epoch" : fmt::format("{} epochs", removed.epochs),
+                           format_bytes(removed.bytes),
+                           format_bytes(options_.keeping.least_free_bytes)));
 }
 
 /// The daemon left the file as it grew, since this reads all its counts: an epoch of many thousand

@@ -10,14 +10,17 @@
 
 #include "base/result.h"
 #include "daemon/daemon.h"
+#include "epochs/thin_out.h"
 
 namespace culprit {
 
 class EpochCompleter {
  public:
   /// `folder`: the database's. `most_ns`: a child that takes longer hangs, and is ended.
-  EpochCompleter(const DaemonOptions& options, std::string folder, uint64_t most_ns = kMostNs)
-      : options_(options), folder_(std::move(folder)), most_ns_(most_ns) {}
+  EpochCompleter(const DaemonOptions& options, std::string folder, uint64_t most_ns = kMostNs);
+  EpochCompleter(const EpochCompleter&) = delete;
+  EpochCompleter& operator=(const EpochCompleter&) = delete;
+  ~EpochCompleter();
 
   /// Waits for its turn. Errors: as reap()
   Result<void> add(ClosedEpoch epoch);
@@ -30,6 +33,10 @@ class EpochCompleter {
   /// After it: of all epochs that wait what cannot be found later, by one child that hurries.
   /// Errors: it cannot be started
   Result<void> hurry();
+  /// By all its children.
+  [[nodiscard]] RemovedForSpace removed() const {
+    return removed_ == nullptr ? RemovedForSpace() : *removed_;
+  }
   [[nodiscard]] bool is_busy() const { return child_ != 0; }
 
  private:
@@ -40,11 +47,13 @@ class EpochCompleter {
   Result<void> begin(size_t epochs);
   [[noreturn]] void work(size_t epochs) const;
   void compact(const ClosedEpoch& epoch) const;
+  void note_removed(const RemovedForSpace& removed) const;
 
   const DaemonOptions& options_;
   std::string folder_;
-  std::vector<ClosedEpoch> waiting_;  // the child's first
-  int child_ = 0;                     // 0: none
+  std::vector<ClosedEpoch> waiting_;    // the child's first
+  RemovedForSpace* removed_ = nullptr;  // memory that children share; null: there was none
+  int child_ = 0;                       // 0: none
   uint64_t most_ns_;
   uint64_t began_ns_ = 0;  // the child
   bool is_ending_ = false;

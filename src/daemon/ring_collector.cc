@@ -2,6 +2,7 @@
 // `culprit record -a` reads them.
 
 #include <optional>
+#include <string>
 
 #include "base/time.h"
 #include "collect/drain_rings.h"
@@ -41,6 +42,7 @@ class RingCollector final : public Collector {
     options.event_of_id = events_->event_of_id();
     options.layout = events_->layout();
     processor_.emplace(options);
+    if (!label_.empty()) processor_->builder().label_contexts(label_);
     describe_epoch(processor_->builder(), name(), period_ns_, sampled_);
     processor_->follow_all_running();
     lost_at_start_ = events_->read_lost_samples().value_or(0);
@@ -86,6 +88,7 @@ class RingCollector final : public Collector {
     RETURN_IF_ERROR(set_period(period_ns_));
     return opened;
   }
+  void set_label(const std::string& label) override { label_ = label; }
   void pause() override {
     is_paused_ = true;
     if (is_started_) events_->stop();
@@ -121,6 +124,7 @@ class RingCollector final : public Collector {
 
  private:
   uint64_t period_ns_;
+  std::string label_;
   std::vector<DaemonEvent> sampled_;  // beside time
   std::optional<PerfEvents> events_;
   std::vector<EventTotal> totals_at_start_;  // of the epoch

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -310,6 +311,42 @@ TEST(ThinningPlan, RemovesTheOldestAndNeverTheCurrentOne) {
   EXPECT_TRUE(removed(keep_all(), 1'000'000'000, 0).empty());
 }
 
+TEST(ThinningPlan, KeepsTheNewestWhereRemovingThemWouldNotHelp) {
+  std::vector<EpochFile> files;  // of 100 bytes each
+  for (uint32_t i = 0; i < 4; ++i) files.push_back(file_at(i * 600, i + 1));
+  const auto removed = [&](uint64_t least_free_bytes) {
+    Keeping keeping = keep_all();
+    keeping.least_free_bytes = least_free_bytes;
+    const ThinningPlan plan = plan_thinning(files, keeping, 2'400, 0, 0);
+    EXPECT_EQ(plan.removals.size(), plan.removals_for_space.size());
+    return plan.removals.size();
+  };
+  EXPECT_EQ(removed(300), 3u);
+  EXPECT_EQ(removed(1'000), 4u);  // a sixteenth, 62 bytes, is less than one of them
+  EXPECT_EQ(removed(3'200), 2u);  // 200 bytes may stay
+  EXPECT_EQ(removed(6'400), 0u);
+}
+
+TEST_F(EpochDatabaseTest, SaysWhatWentForWantOfSpace) {
+  Result<EpochDatabase> database = EpochDatabase::claim(folder_);
+  ASSERT_DONE(database);
+  const std::string path = database->path_of_next(0);
+  write(path, make_epoch(4));
+  ASSERT_DONE(database->finish(path, 600));
+  struct statvfs space{};
+  ASSERT_EQ(::statvfs(folder_.c_str(), &space), 0);
+  const uint64_t free_bytes = uint64_t{space.f_bavail} * space.f_frsize;
+  Keeping keeping = keep_all();
+  keeping.least_free_bytes = 2 * free_bytes + 1'000'000;
+  EXPECT_EQ(thin_out(*database, keeping, 600).removed.epochs, 0u) << "too little to matter";
+  const uint64_t size_bytes = database->list().at(0).size_bytes;
+  keeping.least_free_bytes = free_bytes + size_bytes;
+  const Thinned done = thin_out(*database, keeping, 600);
+  if (done.removed.epochs == 0) GTEST_SKIP() << "others freed space meanwhile";
+  EXPECT_EQ(done.removed.bytes, size_bytes);
+  EXPECT_TRUE(database->list().empty());
+}
+
 TEST_F(EpochDatabaseTest, ThinningConservesCounts) {
   Result<EpochDatabase> database = EpochDatabase::claim(folder_);
   ASSERT_DONE(database);
@@ -320,12 +357,12 @@ TEST_F(EpochDatabaseTest, ThinningConservesCounts) {
     ASSERT_DONE(database->finish(path, 600));
     expected += i + 1;
   }
-  EXPECT_TRUE(thin_out(*database, keep_all(), 100'000).empty());  // by the hour
+  EXPECT_TRUE(thin_out(*database, keep_all(), 100'000).problems.empty());  // by the hour
   EXPECT_EQ(database->list().size(), 2u);
   const Result<MergedEpochs> by_hour = merge_epochs(database->find({}));
   ASSERT_DONE(by_hour);
   EXPECT_EQ(samples_of(by_hour->profile), expected);
-  EXPECT_TRUE(thin_out(*database, keep_all(), 1'000'000).empty());  // by the day
+  EXPECT_TRUE(thin_out(*database, keep_all(), 1'000'000).problems.empty());  // by the day
   ASSERT_EQ(database->list().size(), 1u);
   EXPECT_EQ(database->list()[0].name.length_s, 4800u);
   const Result<MergedEpochs> by_day = merge_epochs(database->find({}));
@@ -344,7 +381,7 @@ TEST_F(EpochDatabaseTest, ThinningLeavesAloneWhatItCannotRead) {
   const std::string bad = database->path_of_next(600);
   std::ofstream(bad) << "no database";
   ASSERT_DONE(database->finish(bad, 600));
-  EXPECT_EQ(thin_out(*database, keep_all(), 100'000).size(), 1u);
+  EXPECT_EQ(thin_out(*database, keep_all(), 100'000).problems.size(), 1u);
   EXPECT_EQ(database->list().size(), 2u);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/current"));
 }
@@ -360,7 +397,7 @@ TEST_F(EpochDatabaseTest, FactsThatNoEpochNeedsGo) {
   ::utimensat(AT_FDCWD, (database->facts_folder() + "/old.culprit").c_str(), then, 0);
   Keeping keeping = keep_all();
   keeping.forget_after_s = 86'400;
-  EXPECT_TRUE(thin_out(*database, keeping, now).empty());
+  EXPECT_TRUE(thin_out(*database, keeping, now).problems.empty());
   EXPECT_FALSE(file_exists(database->facts_folder() + "/old.culprit"));
   EXPECT_TRUE(file_exists(database->facts_folder() + "/new.culprit"));
 }

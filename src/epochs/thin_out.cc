@@ -118,11 +118,19 @@ ThinningPlan plan_thinning(const std::vector<EpochFile>& files, const Keeping& k
   std::sort(oldest.begin(), oldest.end(),
             [](const EpochFile& a, const EpochFile& b) { return a.name.end_s() < b.name.end_s(); });
   std::vector<EpochFile> kept;
+  const uint64_t missing_bytes =
+      keeping.least_free_bytes - std::min(free_bytes, keeping.least_free_bytes);
+  uint64_t newer_bytes = 0;  // with the file itself
+  for (const EpochFile& file : oldest) newer_bytes += file.size_bytes;
   for (const EpochFile& file : oldest) {
     const bool is_old =
         keeping.forget_after_s != 0 && now_s - file.name.end_s() > keeping.forget_after_s;
     const bool is_too_much = keeping.most_bytes != 0 && bytes > keeping.most_bytes;
-    if (is_old || is_too_much || free_bytes < keeping.least_free_bytes) {
+    const bool is_for_space =
+        free_bytes < keeping.least_free_bytes && newer_bytes > missing_bytes / kKeptPart;
+    newer_bytes -= file.size_bytes;
+    if (is_old || is_too_much || is_for_space) {
+      if (!is_old && !is_too_much) plan.removals_for_space.push_back(file);
       bytes -= file.size_bytes;
       free_bytes += file.size_bytes;
       plan.removals.push_back(file);
@@ -134,8 +142,7 @@ ThinningPlan plan_thinning(const std::vector<EpochFile>& files, const Keeping& k
   return plan;
 }
 
-std::vector<std::string> thin_out(const EpochDatabase& database, const Keeping& keeping,
-                                  int64_t now_s) {
+Thinned thin_out(const EpochDatabase& database, const Keeping& keeping, int64_t now_s) {
   // Facts are touched whenever an epoch needs them: those older than all epochs serve none.
   const int64_t forgotten_s = keeping.forget_after_s == 0 ? 0 : now_s - keeping.forget_after_s;
   const uint64_t facts_bytes = clean_folder(database.facts_folder(), forgotten_s);
@@ -143,17 +150,22 @@ std::vector<std::string> thin_out(const EpochDatabase& database, const Keeping& 
   const bool is_known = ::statvfs(database.folder().c_str(), &space) == 0;
   const uint64_t free_bytes = is_known ? uint64_t{space.f_bavail} * space.f_frsize : UINT64_MAX;
   const ThinningPlan plan = plan_thinning(database.list(), keeping, now_s, facts_bytes, free_bytes);
-  std::vector<std::string> problems;
+  Thinned done;
   for (const EpochFile& file : plan.removals) {
+    const bool is_for_space = std::ranges::any_of(
+        plan.removals_for_space, [&](const EpochFile& one) { return one.path == file.path; });
     if (::unlink(file.path.c_str()) != 0) {
-      problems.push_back(errno_error("cannot remove '" + file.path + "'", errno).message);
+      done.problems.push_back(errno_error("cannot remove '" + file.path + "'", errno).message);
+    } else if (is_for_space) {
+      ++done.removed.epochs;
+      done.removed.bytes += file.size_bytes;
     }
   }
   for (const auto& group : plan.merges) {
     const Result<void> merged = merge_group(database, group);
-    if (!merged) problems.push_back(merged.error().message);
+    if (!merged) done.problems.push_back(merged.error().message);
   }
-  return problems;
+  return done;
 }
 
 }  // namespace culprit

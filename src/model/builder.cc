@@ -4,7 +4,9 @@
 
 namespace culprit {
 
-ContextId ProfileBuilder::intern_context(const Context& context) {
+ContextId ProfileBuilder::intern_context(const Context& asked) {
+  Context context = asked;
+  if (context.label == StringId()) context.label = label_;
   const auto [at, is_new] = contexts_.try_emplace(context, ContextId(profile_.contexts.size()));
   if (is_new) profile_.contexts.push_back(context);
   return at->second;

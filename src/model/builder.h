@@ -34,6 +34,8 @@ class ProfileBuilder {
 
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }
   ContextId intern_context(const Context& context);
+  /// Contexts that have no label get this one from now on.
+  void label_contexts(std::string_view label) { label_ = intern(label); }
   StackId intern_stack(const StackNode& node);
 
   /// One or more samples at a location. `value` in the event's unit / scale; `variance` as
@@ -77,6 +79,7 @@ class ProfileBuilder {
  private:
   Profile profile_;
   RunId run_;
+  StringId label_;
   tsl::robin_map<Context, ContextId, KeyHash, KeyEqual> contexts_;
   tsl::robin_map<StackNode, StackId, KeyHash, KeyEqual> stacks_;
   HistogramSums cells_;

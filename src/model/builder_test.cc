@@ -70,6 +70,20 @@ TEST(ProfileBuilder, HistogramsAreInThePromisedOrder) {
   EXPECT_EQ(got, merge_histograms(got, builder.profile().events));  // canonical already
 }
 
+TEST(ProfileBuilder, ContextsWithoutALabelGetTheOneThatIsSet) {
+  ProfileBuilder builder;
+  const ContextId before = builder.intern_context({});
+  builder.label_contexts("build=17");
+  const ContextId labelled = builder.intern_context({});
+  EXPECT_NE(labelled, before);
+  Context own;
+  own.label = builder.intern("build=18");
+  const std::vector<Context>& contexts = builder.profile().contexts;
+  const ContextId of_own = builder.intern_context(own);
+  EXPECT_EQ(builder.profile().strings.text(contexts[labelled.value].label), "build=17");
+  EXPECT_EQ(builder.profile().strings.text(contexts[of_own.value].label), "build=18");
+}
+
 TEST(ProfileBuilder, TakingLeavesNothingBehind) {
   ProfileBuilder builder;
   builder.add(ContextId(0u), {ImageId(0u), FileOffset(1)}, kEvent, 1, 1);

@@ -129,6 +129,9 @@ class ConstructFinder {
   void add_region(size_t region);
   void add_value(const RegionValue& value);
   void sum_up();
+  void add_exclusive_times();
+  static double inside_ns(const Construct& construct, const RegionTimes& times);
+  static bool runs_as_task(const Construct& construct, const RegionTimes& times);
 
   const Profile& profile_;
   CodeIndex& code_;
@@ -393,12 +396,57 @@ void ConstructFinder::sum_up() {
     Construct& region = report_.constructs[*construct.region];
     if (region.type == kParallelSections) region.lacks_sections = construct.lacks_sections;
   }
-  for (CallPath& path : report_.call_paths) {
-    path.exclusive_ns += path.sum.whole_ns() - path.sum.inner_tasks_ns;
-    const Kind kind = report_.constructs[path.construct].kind;
-    const bool is_inside_in_time = kind != Kind::task;  // tasks run when somebody has time
-    if (!path.parent || !is_inside_in_time) continue;
-    report_.call_paths[*path.parent].exclusive_ns -= path.sum.whole_ns();
+  add_exclusive_times();
+}
+
+/// What of a construct's time is in the time of the construct around it.
+double ConstructFinder::inside_ns(const Construct& construct, const RegionTimes& times) {
+  switch (construct.kind) {
+    case Kind::task:  // runs when a thread has time; what creating tasks takes is in the creator's
+      return std::max(0.0, times.enter_ns - times.inner_tasks_ns);
+    case Kind::taskloop:  // GCC's says how many tasks it had, and its body are they
+      return times.pieces > 0
+                 ? std::max(0.0, times.whole_ns() - times.body_ns - times.inner_tasks_ns)
+                 : times.whole_ns();
+    case Kind::lock:  // code under it counts for the construct around
+      return times.whole_ns() - times.body_ns;
+    default:
+      return times.whole_ns();
+  }
+}
+
+bool ConstructFinder::runs_as_task(const Construct& construct, const RegionTimes& times) {
+  return construct.kind == Kind::task || (construct.kind == Kind::taskloop && times.pieces > 0);
+}
+
+/// By thread: what a region has more of them than the construct around is nobody else's time. Times
+/// are taken off as they were counted, so that those of a thread add up to its outermost
+/// constructs.
+void ConstructFinder::add_exclusive_times() {
+  // Tasks that ran in a construct and in what is inside it: a task around is without them.
+  std::map<std::pair<size_t, size_t>, double> tasks_inside;
+  for (auto at = by_path_.rbegin(); at != by_path_.rend(); ++at) {  // a parent after its children
+    const auto& [key, times] = *at;
+    const CallPath& path = report_.call_paths[key.first];
+    const Construct& construct = report_.constructs[path.construct];
+    if (runs_as_task(construct, times)) continue;
+    double& tasks_ns = tasks_inside[key];
+    tasks_ns += times.inner_tasks_ns;
+    if (path.parent) tasks_inside[{*path.parent, key.second}] += tasks_ns;
+  }
+  for (const auto& [key, times] : by_path_) {
+    CallPath& path = report_.call_paths[key.first];
+    const Construct& construct = report_.constructs[path.construct];
+    const double inside = inside_ns(construct, times);
+    path.exclusive_ns +=
+        construct.kind == Kind::lock ? inside : times.whole_ns() - times.inner_tasks_ns;
+    if (!path.parent) continue;
+    const auto around = by_path_.find({*path.parent, key.second});
+    if (around == by_path_.end()) continue;
+    CallPath& parent = report_.call_paths[*path.parent];
+    const bool is_in_task = runs_as_task(report_.constructs[parent.construct], around->second);
+    const bool is_task = runs_as_task(construct, times);
+    parent.exclusive_ns -= inside - (is_in_task && !is_task ? tasks_inside[key] : 0);
   }
   for (CallPath& path : report_.call_paths) path.exclusive_ns = std::max(0.0, path.exclusive_ns);
 }

@@ -26,8 +26,15 @@ Places find_places(const Profile& profile) {
   return places;
 }
 
-std::string describe_place(const DataObject& object, const std::set<std::string>& places) {
-  if (places.size() == 1 && object.blocks <= 1) return ": " + *places.begin();
+/// Rows of one name: to users they are one object.
+struct Object {
+  std::set<std::string> places;
+  uint64_t blocks = 0;
+  uint64_t total_bytes = 0;
+};
+
+std::string describe_place(const Object& object) {
+  if (object.places.size() == 1 && object.blocks <= 1) return ": " + *object.places.begin();
   if (object.blocks == 0) return "";
   return fmt::format(": {} bytes in {} blocks", format_thousands(object.total_bytes),
                      format_thousands(object.blocks));
@@ -46,24 +53,30 @@ Result<ChosenObjects> find_region_objects(CodeIndex& code, const std::string& wo
   }
   ObjectNames names(code);
   Places places = find_places(profile);
-  size_t matches = 0;
   ChosenObjects chosen{std::vector<bool>(profile.objects.size()), {}};
   std::vector<std::string> known;
+  std::vector<std::string> matching;  // names, in the order of their first rows
+  std::map<std::string, Object> objects;
   for (uint32_t row = 0; row < profile.objects.size(); ++row) {
     const std::string& name = names.name(ObjectId(row));
     known.push_back(name);
     if (name != words && !matches_pattern(name, words)) continue;
     chosen.rows[row] = true;
-    if (++matches > kMostTold) continue;
-    chosen.remarks.push_back(
-        fmt::format("counts are of accesses to {}{}", printable(name),
-                    describe_place(profile.objects[row], places[ObjectId(row)])));
+    const auto [at, is_new] = objects.try_emplace(name);
+    if (is_new) matching.push_back(name);
+    at->second.places.merge(places[ObjectId(row)]);
+    at->second.blocks += profile.objects[row].blocks;
+    at->second.total_bytes += profile.objects[row].total_bytes;
   }
-  if (matches > 1) {
+  for (size_t i = 0; i < std::min(matching.size(), kMostTold); ++i) {
+    chosen.remarks.push_back(fmt::format("counts are of accesses to {}{}", printable(matching[i]),
+                                         describe_place(objects[matching[i]])));
+  }
+  if (matching.size() > 1) {
     chosen.remarks.push_back(fmt::format("{} data objects match {}, and are counted together",
-                                         format_thousands(matches), in_quotes(words)));
+                                         format_thousands(matching.size()), in_quotes(words)));
   }
-  if (matches > 0) return chosen;
+  if (!matching.empty()) return chosen;
   const std::string nearest = nearest_word(words, known);
   return Error{
       fmt::format("no data object is called {}{} (culprit report --by object lists them)",

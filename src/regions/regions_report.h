@@ -36,7 +36,7 @@ struct RegionTimes {
   double exit_barrier_ns = 0;
   double wait_ns = 0;
   double behind_single_ns = 0;  // in exit_barrier_ns: of a region that ends with a single
-  double inner_tasks_ns = 0;    // in body_ns: other tasks, while the body waited
+  double inner_tasks_ns = 0;    // in body_ns: other tasks, while the thread waited
   uint64_t unfinished = 0;      // executions that had not ended when their process did
   double unfinished_ns = 0;     // what they took until then, in the times above
 

@@ -7,6 +7,7 @@
 #include "model/region_words.h"
 #include "print/golden.h"
 #include "regions/overheads.h"
+#include "regions/region_objects.h"
 #include "regions/test_regions.h"
 
 namespace culprit {
@@ -143,6 +144,97 @@ TEST(RegionsReport, ExclusiveTimesAddUpToThoseOfTheRoots) {
     if (!path.parent) roots_ns += path.sum.whole_ns();
   }
   EXPECT_DOUBLE_EQ(exclusive_ns, roots_ns);
+}
+
+std::map<std::string, double> exclusive_ms_by_type(const RegionsReport& report) {
+  std::map<std::string, double> found;
+  for (const CallPath& path : report.call_paths)
+    found[report.constructs[path.construct].type] += path.exclusive_ns / 1e6;
+  return found;
+}
+
+TEST(RegionsReport, CodeUnderALockIsTheConstructsAround) {
+  // A region of 150 ms: 20 until it has the lock, then 120, of which 50 are a critical section.
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 10);
+  const RegionId lock = of.region("lock", parallel, 11);
+  const RegionId critical = of.region("critical", parallel, 12);
+  const ContextId thread = of.thread(0);
+  of.add(thread, parallel, region::kBody, 150);
+  of.add(thread, lock, region::kEnter, 20, 0);
+  of.add(thread, lock, region::kBody, 120);
+  of.add(thread, critical, region::kBody, 50);
+  std::map<std::string, double> exclusive_ms = exclusive_ms_by_type(of.report());
+  EXPECT_DOUBLE_EQ(exclusive_ms["LOCK"], 20);
+  EXPECT_DOUBLE_EQ(exclusive_ms["CRITICAL"], 50);
+  EXPECT_DOUBLE_EQ(exclusive_ms["PARALLEL"], 80);
+}
+
+TEST(RegionsReport, ThreadsThatARegionStartsAreNotTakenOffWhatIsAround) {
+  // One thread marks 100 ms, of which 60 are a region with two threads.
+  RegionsOf of;
+  const RegionId marked = of.region("user", RegionId(), 10, 0, "step");
+  const RegionId parallel = of.region("parallel", marked, 11);
+  const ContextId first = of.thread(0);
+  of.add(first, marked, region::kBody, 100);
+  of.add(first, parallel, region::kBody, 60);
+  of.add(of.thread(1), parallel, region::kBody, 60);
+  std::map<std::string, double> exclusive_ms = exclusive_ms_by_type(of.report());
+  EXPECT_DOUBLE_EQ(exclusive_ms["USER"], 40);
+  EXPECT_DOUBLE_EQ(exclusive_ms["PARALLEL"], 120);
+}
+
+TEST(RegionsReport, TasksOfAGccTaskloopAreTasks) {
+  // A region of 100 ms waits 50 for a taskloop, and runs 40 of its tasks meanwhile.
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 10);
+  const RegionId loop = of.region("taskloop", parallel, 11);
+  const ContextId thread = of.thread(0);
+  of.add(thread, parallel, region::kBody, 100);
+  of.add(thread, parallel, region::kInnerTasks, 40);
+  of.add(thread, loop, region::kBody, 40, 4);
+  of.add(thread, loop, region::kExitBarrier, 10, 0);
+  of.count(thread, loop, 4);
+  std::map<std::string, double> exclusive_ms = exclusive_ms_by_type(of.report());
+  EXPECT_DOUBLE_EQ(exclusive_ms["TASKLOOP"], 50);
+  EXPECT_DOUBLE_EQ(exclusive_ms["PARALLEL"], 50);
+}
+
+TEST(RegionsReport, TasksAreOutOfWhatIsInATask) {
+  // A region of 100 ms waits in a task of 30 ms, whose marked part of 25 runs another task of 20:
+  // the outer one's body is without that. It took 2 to create, in the region, the inner one 1.
+  RegionsOf of;
+  const RegionId parallel = of.region("parallel", RegionId(), 10);
+  const RegionId wait = of.region("barrier", parallel, 15);
+  const RegionId outer = of.region("task", parallel, 11);
+  const RegionId marked = of.region("user", outer, 12, 0, "step");
+  const RegionId inner = of.region("task", marked, 13);
+  const ContextId thread = of.thread(0);
+  of.add(thread, parallel, region::kBody, 100);
+  of.add(thread, parallel, region::kInnerTasks, 50);
+  of.add(thread, wait, region::kBody, 0);
+  of.add(thread, wait, region::kWait, 6, 0);
+  of.add(thread, outer, region::kEnter, 2, 0);
+  of.add(thread, outer, region::kBody, 30);
+  of.add(thread, marked, region::kBody, 45);
+  of.add(thread, marked, region::kInnerTasks, 20);
+  of.add(thread, inner, region::kEnter, 1, 0);
+  of.add(thread, inner, region::kBody, 20);
+  const RegionsReport report = of.report();
+  ASSERT_EQ(report.call_paths.size(), 5u);
+  double sum_ms = 0;
+  for (const CallPath& path : report.call_paths) {
+    const std::string& type = report.constructs[path.construct].type;
+    const double ms = path.exclusive_ns / 1e6;
+    double expected_ms = 20 + 1;               // the inner task
+    if (type == "PARALLEL") expected_ms = 42;  // 100 - 50 - 6 - 2
+    if (type == "BARRIER") expected_ms = 6;
+    if (type == "USER") expected_ms = 24;                    // 45 - 20 - 1
+    if (type == "TASK" && path.depth == 1) expected_ms = 7;  // 2 + 30 - (45 - 20)
+    EXPECT_DOUBLE_EQ(ms, expected_ms) << type;
+    sum_ms += ms;
+  }
+  EXPECT_DOUBLE_EQ(sum_ms, 100);
 }
 
 TEST(RegionsReport, FindsTheLineOfThreadsAtTheCriticalSection) {
@@ -288,6 +380,30 @@ TEST(RegionsReport, ThreadsThatStartLateHaveNoCpu) {
     ASSERT_EQ(report.findings.size(), 1u);
     EXPECT_EQ(report.findings[0].property, property);
   }
+}
+
+TEST(RegionsReport, RowsOfOneNameAreOneDataObject) {
+  // The program's variable `a`, and the range `a` that was asked for.
+  RegionsOf of;
+  Profile& profile = of.profile();
+  DataObject object;
+  profile.objects = {object};
+  object.name = of.text("a");
+  object.kind = ObjectKind::global;
+  profile.objects.push_back(object);
+  object.kind = ObjectKind::range;
+  profile.objects.push_back(object);
+  profile.object_ranges.push_back({ObjectId(2u), ContextId(), RunAddress(0x1000), 4096});
+  Histogram histogram;
+  histogram.objects = {ObjectId(1u)};
+  profile.histograms.push_back(histogram);
+  const FactsLookup nothing = [](ImageId) -> const ImageFacts* { return nullptr; };
+  CodeIndex code(profile, nothing);
+  const Result<ChosenObjects> chosen = find_region_objects(code, "a");
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->rows, std::vector<bool>({false, true, true}));
+  EXPECT_EQ(chosen->remarks,
+            std::vector<std::string>({"counts are of accesses to a: 4,096 bytes from 0x1000"}));
 }
 
 TEST(RegionsReport, CountsOfRegionsHoldThoseInsideAndNoWaiting) {

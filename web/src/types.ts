@@ -1641,7 +1641,7 @@ export interface RegionsDocument {
     sum: {
       executions: number;
       /**
-       * chunks of a loop, sections or singles that ran, tasks that were created
+       * chunks of a loop, sections or singles that ran, tasks that were created, of a taskloop of GCC those that ran
        */
       pieces: number;
       /**
@@ -1654,7 +1654,7 @@ export interface RegionsDocument {
       exit_barrier_ns: number | null;
       wait_ns: number | null;
       /**
-       * in body_ns: tasks that ran on the thread while the body waited
+       * in body_ns: tasks that ran on the thread while it waited, at a region's end, too; of a task: in enter_ns, creating it elsewhere than in its parent
        */
       inner_tasks_ns: number | null;
       /**
@@ -1675,7 +1675,7 @@ export interface RegionsDocument {
       thread: string;
       executions: number;
       /**
-       * chunks of a loop, sections or singles that ran, tasks that were created
+       * chunks of a loop, sections or singles that ran, tasks that were created, of a taskloop of GCC those that ran
        */
       pieces: number;
       /**
@@ -1688,7 +1688,7 @@ export interface RegionsDocument {
       exit_barrier_ns: number | null;
       wait_ns: number | null;
       /**
-       * in body_ns: tasks that ran on the thread while the body waited
+       * in body_ns: tasks that ran on the thread while it waited, at a region's end, too; of a task: in enter_ns, creating it elsewhere than in its parent
        */
       inner_tasks_ns: number | null;
       /**

@@ -18,7 +18,7 @@ class OpenEnder {
   void add() {
     if (thread_.asked) add_wait(*thread_.asked, true);
     add_frames();
-    if (thread_.barrier) add_wait(*thread_.barrier, false);
+    if (thread_.barrier) add_barrier(*thread_.barrier);
     for (const RegionOpen& lock : thread_.held) add_time(lock, ticks_of(lock), true);
   }
 
@@ -59,6 +59,17 @@ class OpenEnder {
     add_time(wait, own_ticks_of(wait), is_execution);
   }
 
+  /// Tasks that ran at a region's end are in its body.
+  void add_barrier(const RegionOpen& barrier) {
+    add_wait(barrier, false);
+    if (barrier.path == 0 || is_inherited(barrier)) return;
+    RegionCounter& counter = counter_of(barrier.path);
+    const uint64_t tasks = std::min(barrier.tasks, ticks_of(barrier));
+    counter.ticks[CULPRIT_PART_BODY] += tasks;
+    counter.inner_tasks += tasks;
+    counter.unfinished_ticks += tasks;
+  }
+
   void add_frames();
 
   bool is_forked_;
@@ -87,7 +98,11 @@ void OpenEnder::add_frames() {
       }
     } else if (is_task) {
       add_time(frame, own_ticks_of(frame), true);
-      if (thread_.barrier) thread_.barrier->tasks += ticks_of(frame);
+      const auto below = frames.begin() + static_cast<std::ptrdiff_t>(i) - 1;
+      const bool is_in_task = std::any_of(frames.begin(), below, [](const RegionOpen& one) {
+        return !one.is_wait && one.kind == CULPRIT_KIND_TASK;
+      });
+      if (thread_.barrier && !is_in_task) thread_.barrier->tasks += ticks_of(frame);
     } else {
       // Of a construct inside itself the outer one has the time.
       add_time(frame, is_outermost[i - 1] ? ticks_of(frame) : 0, true);

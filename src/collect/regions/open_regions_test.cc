@@ -76,6 +76,20 @@ TEST(OpenRegions, TasksAreNotTheWaitAroundThem) {
   EXPECT_EQ(counter(ended, kParallel).inner_tasks, 450u);
 }
 
+TEST(OpenRegions, TasksAtTheEndOfARegionAreInItsBody) {
+  RegionThread thread;
+  // At the region's end since 200; a task of 50 there, and one since 600, which waits for another.
+  thread.barrier = wait(kParallel, CULPRIT_PART_EXIT_BARRIER, 200, 50);
+  thread.open = {body(kTask, CULPRIT_KIND_TASK, 600), wait(kWait, CULPRIT_PART_WAIT, 700),
+                 body(kTask, CULPRIT_KIND_TASK, 800)};
+  const RegionThread ended = end(thread);
+  EXPECT_EQ(counter(ended, kTask).ticks[CULPRIT_PART_BODY], 400u);
+  const RegionCounter parallel = counter(ended, kParallel);
+  EXPECT_EQ(parallel.ticks[CULPRIT_PART_EXIT_BARRIER], 350u);  // 800 - 50 - 400
+  EXPECT_EQ(parallel.ticks[CULPRIT_PART_BODY], 450u);
+  EXPECT_EQ(parallel.inner_tasks, 450u);
+}
+
 TEST(OpenRegions, OfThemselvesTheOuterOneHasTheTime) {
   RegionThread thread;
   thread.open = {body(kCritical, CULPRIT_KIND_USER, 100), body(kCritical, CULPRIT_KIND_USER, 400)};

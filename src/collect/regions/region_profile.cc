@@ -235,7 +235,9 @@ void RegionAdder::add_losses(const RegionProcess& process) {
         "barrier), master, lock-free atomics");
   }
   if (has(CULPRIT_SAW_OMPT)) {
-    ledger.note("of LLVM's runtime are not seen: atomics, what leaving a critical section takes");
+    ledger.note(
+        "of LLVM's runtime are not seen: atomics, what leaving a critical section takes, who ran "
+        "which section (how many each thread ran is by the runtime's usual schedule)");
   }
   if (has(CULPRIT_SAW_SINGLE_OPEN)) {
     ledger.note(

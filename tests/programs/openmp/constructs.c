@@ -178,6 +178,37 @@ static void tasks(void) {
   print(1, "single");
 }
 
+/* Tasks that the barrier at the region's end runs. */
+static void late_tasks(void) {
+#pragma omp parallel num_threads(kThreads)
+#pragma omp single nowait
+  for (int i = 0; i < 8; ++i) {
+#pragma omp task
+    nap(0, 1);
+  }
+  print(0, "task");
+}
+
+/* Such tasks, which have a task and a region of their own. */
+static void late_inside(void) {
+#pragma omp parallel num_threads(kThreads)
+#pragma omp single nowait
+  for (int i = 0; i < kThreads; ++i) {
+#pragma omp task
+    {
+      nap(0, 1);
+#pragma omp task
+      nap(1, 1);
+#pragma omp taskwait
+#pragma omp parallel num_threads(1)
+      nap(2, 1);
+    }
+  }
+  print(0, "outer");
+  print(1, "inner");
+  print(2, "region");
+}
+
 static void taskloop(void) {
 #pragma omp parallel num_threads(kThreads)
   {
@@ -224,11 +255,12 @@ int main(int count, char** words) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"critical", critical}, {"named", named},        {"loop", loop},
-               {"guided", guided},     {"static", static_loop}, {"sections", sections},
-               {"single", single},     {"barrier", barrier},    {"lock", lock},
-               {"ordered", ordered},   {"tasks", tasks},        {"taskloop", taskloop},
-               {"master", master},     {"nested", nested},      {"often", often}};
+  } cases[] = {{"critical", critical},  {"named", named},        {"loop", loop},
+               {"guided", guided},      {"static", static_loop}, {"sections", sections},
+               {"single", single},      {"barrier", barrier},    {"lock", lock},
+               {"ordered", ordered},    {"tasks", tasks},        {"late", late_tasks},
+               {"inside", late_inside}, {"taskloop", taskloop},  {"master", master},
+               {"nested", nested},      {"often", often}};
   if (count < 2) return 2;
   if (count > 2) nap_s = atof(words[2]) / 1000;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

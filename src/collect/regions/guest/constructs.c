@@ -201,9 +201,16 @@ void wait_end(struct thread* thread, uint64_t now) {
   struct culprit_region_counter* counter = thread_counter(thread, frame->path);
   counter->ticks[frame->part] += ticks > frame->tasks ? ticks - frame->tasks : 0;
   if (frame->part == CULPRIT_PART_WAIT) ++counter->executions;
-  if (thread->depth > 1 && thread->shared->frames[thread->depth - 2].kind != CULPRIT_KIND_TASK) {
-    const uint32_t around = thread->shared->frames[thread->depth - 2].path;
-    thread_counter(thread, around)->inner_tasks += frame->tasks;
+  if (thread->depth > 1) {
+    const struct culprit_region_frame* around = frame - 1;
+    if (around->kind != CULPRIT_KIND_TASK) {
+      thread_counter(thread, around->path)->inner_tasks += frame->tasks;
+    }
+    /* Recursion: a task created elsewhere than in its parent. That time stays the creator's. */
+    const int is_creation = frame->part == CULPRIT_PART_ENTER;
+    if (is_creation && paths_file()->paths[frame->path].parent != around->path) {
+      counter->inner_tasks += ticks > frame->tasks ? ticks - frame->tasks : 0;
+    }
   }
   pop(thread, now);
 }
@@ -235,7 +242,8 @@ void task_end(struct thread* thread, uint64_t now, int is_over) {
   counter->ticks[CULPRIT_PART_BODY] += ticks > frame->tasks ? ticks - frame->tasks : 0;
   pop(thread, now);
   if (thread->depth > 0) thread->shared->frames[thread->depth - 1].tasks += ticks;
-  if (thread->in_barrier != NULL) {
+  /* A task inside of another one at the barrier is in that one's time. */
+  if (thread->in_barrier != NULL && thread->depth <= thread->barrier_depth) {
     thread->last_end = now;
     thread->shared->barrier.tasks += ticks;
   }
@@ -307,6 +315,15 @@ struct team* team_begin(struct thread* primary, uint32_t path, uint64_t now) {
     team->begin = now;
     team->ended = NULL;
     team->loop = 0;
+    team->outer_number = primary->team_number;
+    team->outer_size = primary->team_size;
+    /* A task at the barrier of another team may begin this one. */
+    team->outer.in_barrier = primary->in_barrier;
+    team->outer.barrier_depth = primary->barrier_depth;
+    team->outer.barrier = primary->shared->barrier;
+    team->outer.last_end = primary->last_end;
+    team->outer.ended_in_single = primary->ended_in_single;
+    team->outer.next_ended = primary->next_ended;
     return team;
   }
   ++primary->shared->too_deep;
@@ -354,12 +371,15 @@ void member_end(struct thread* thread, struct team* team, uint64_t now) {
 
 /* The team's barrier is behind all members, but only the primary thread comes back from it: the
  * others wait for the next team. So it divides their time, too: up to the end of the last one
- * they waited for it, from there on for the runtime. */
+ * they waited for it, from there on for the runtime. Tasks that a member ran there are work of the
+ * region, as those are that run while its body waits. */
 void team_end(struct thread* primary, struct team* team, uint64_t now) {
   struct thread* const ended = __atomic_load_n(&team->ended, __ATOMIC_ACQUIRE);
   uint64_t last = 0;
+  uint64_t last_body = 0;
   for (const struct thread* member = ended; member != NULL; member = member->next_ended) {
     if (member->last_end > last) last = member->last_end;
+    if (member->shared->barrier.begin > last_body) last_body = member->shared->barrier.begin;
   }
   for (struct thread* member = ended; member != NULL;) {
     struct thread* const next = member->next_ended;
@@ -368,13 +388,29 @@ void team_end(struct thread* primary, struct team* team, uint64_t now) {
     const uint64_t waited = thread_ticks(primary, barrier->begin, last);
     const uint64_t idle = waited > barrier->tasks ? waited - barrier->tasks : 0;
     counter->ticks[CULPRIT_PART_EXIT_BARRIER] += idle;
-    if (member->ended_in_single) counter->behind_single += idle;
+    counter->ticks[CULPRIT_PART_BODY] += barrier->tasks;
+    counter->inner_tasks += barrier->tasks;
+    if (member->ended_in_single) {
+      /* Once the single is over, members wait for tasks. */
+      const uint64_t single = thread_ticks(primary, barrier->begin, last_body);
+      counter->behind_single += idle < single ? idle : single;
+    }
     counter->ticks[CULPRIT_PART_EXIT] += thread_ticks(primary, last, now);
     barrier->path = 0;
     /* It runs nothing of the program before the primary thread begins another team. */
     if (member != primary) thread_log(member, now, 0, CULPRIT_STATE_INSIDE);
     __atomic_store_n(&member->in_barrier, NULL, __ATOMIC_RELEASE);
     member = next;
+  }
+  primary->team_number = team->outer_number;
+  primary->team_size = team->outer_size;
+  if (team->outer.in_barrier != NULL) {
+    primary->barrier_depth = team->outer.barrier_depth;
+    primary->shared->barrier = team->outer.barrier;
+    primary->last_end = team->outer.last_end;
+    primary->ended_in_single = team->outer.ended_in_single;
+    primary->next_ended = team->outer.next_ended;
+    __atomic_store_n(&primary->in_barrier, team->outer.in_barrier, __ATOMIC_RELEASE);
   }
   team->is_used = 0;
   thread_tell_place(primary, now);

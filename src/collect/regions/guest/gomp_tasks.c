@@ -103,7 +103,10 @@ static void run_loop_task(void* copied) {
   struct thread* const thread = thread_self();
   char* own = (char*)copied + loop->task.offset;
   memcpy(own, &loop->from, 2 * sizeof loop->from);
-  if (thread != NULL) task_begin(thread, loop->task.path, NULL, clock_now());
+  if (thread != NULL) {
+    task_begin(thread, loop->task.path, NULL, clock_now());
+    ++thread_counter(thread, loop->task.path)->pieces;
+  }
   run_body(loop->task.function, own);
   if (thread != NULL) task_end(thread, clock_now(), 1);
 }

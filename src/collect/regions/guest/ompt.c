@@ -93,12 +93,13 @@ static void on_parallel_end(ompt_data* parallel, ompt_data* task, int flags, con
 
 static void on_implicit_task(int endpoint, ompt_data* parallel, ompt_data* task, unsigned size,
                              unsigned index, int flags) {
-  (void)size;
   if ((flags & kTaskInitial) != 0) return;
   if (task != NULL) task->value = 0;
   if (endpoint != kBegin || parallel == NULL || parallel->pointer == NULL) return;
   struct thread* const thread = thread_self();
-  if (thread != NULL) member_begin(thread, parallel->pointer, index, clock_now());
+  if (thread == NULL) return;
+  thread->team_size = size;
+  member_begin(thread, parallel->pointer, index, clock_now());
 }
 
 /* ---- work-sharing ---- */
@@ -142,9 +143,12 @@ static void on_work(int type, int endpoint, ompt_data* parallel, ompt_data* task
   const uint32_t path = construct_path(thread, work.kind, work.detail, site_of(address));
   construct_begin(thread, path, work.kind, now);
   if (type == 3) ++thread_counter(thread, path)->pieces;
-  /* Who ran which section is not told, but how many there are: they count for one thread. */
-  if (work.kind == CULPRIT_KIND_SECTIONS && thread->team_number == 0) {
-    thread_counter(thread, path)->pieces += count;
+  /* Who ran which section is not told, but how many there are, and the runtime hands them out as
+   * iterations of a static loop: as many to each thread, and the rest to the first ones. */
+  if (work.kind == CULPRIT_KIND_SECTIONS && thread->team_size > 0) {
+    const uint64_t rest = count % thread->team_size;
+    thread_counter(thread, path)->pieces +=
+        count / thread->team_size + (thread->team_number < rest ? 1 : 0);
   }
 }
 

@@ -129,7 +129,8 @@ struct culprit_region_counter {
   uint64_t ticks[CULPRIT_PARTS];
   uint64_t pieces;        /* loops: chunks; sections: those that this thread ran; tasks: created */
   uint64_t behind_single; /* ticks of the exit barrier of a region that ended with a single */
-  uint64_t inner_tasks;   /* ticks of tasks that ran while the body waited, and are in its time */
+  uint64_t inner_tasks; /* ticks of tasks that ran while the thread waited, and are in the body; */
+                        /* of a task: of its creation where that is not in its parent */
 };
 
 /* A construct that has begun, or a wait at the end of one. */

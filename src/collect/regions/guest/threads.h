@@ -9,6 +9,16 @@
 
 enum { kTeams = 32 };
 
+/* A thread at the barrier that ends a parallel region: as in struct thread. */
+struct at_barrier {
+  struct team* in_barrier;
+  struct thread* next_ended;
+  struct culprit_region_wait barrier;
+  uint64_t last_end;
+  uint32_t ended_in_single;
+  uint32_t barrier_depth;
+};
+
 /* A team of threads, from before its start to after its end. */
 struct team {
   uint32_t path;
@@ -17,7 +27,10 @@ struct team {
   struct thread* ended; /* its threads whose bodies have ended, linked by `next_ended` */
   void (*function)(void*);
   void* data;
-  uint32_t loop; /* path of a loop that the team begins with; 0: none */
+  uint32_t loop;         /* path of a loop that the team begins with; 0: none */
+  uint32_t outer_number; /* `team_number` and `team_size` of its primary thread before */
+  uint32_t outer_size;
+  struct at_barrier outer; /* its primary thread before, whose task began it */
 };
 
 /* How a thread counts events, and where it is meanwhile (counters.c). */
@@ -47,7 +60,8 @@ struct thread {
   uint32_t too_deep;    /* constructs above the last frame that is kept */
   uint32_t last_work;   /* path of the work-sharing construct that has just ended */
   uint32_t is_free;     /* its thread has ended */
-  uint32_t team_number; /* in the team that it came to last */
+  uint32_t team_number; /* in the innermost team that it is in, or was in last */
+  uint32_t team_size;   /* of that team, where the runtime tells it; 0: it does not */
   uint64_t waited_for;  /* path that a lock or critical section is waited for, its beginning: */
   uint64_t waiting_since;
   /* At the end of a parallel region, until the team's primary thread has seen it. */
