@@ -30,13 +30,10 @@ Frame find_innermost(Attributor* attributor, FileOffset offset) {
 /// that all of it is inlined into.
 Frame find_own(Attributor* attributor, FileOffset offset) {
   const Frame innermost = find_innermost(attributor, offset);
-  const auto is_own = [&](const Frame& frame) {
-    return !is_system_source(attributor->facts().strings.text(frame.file));
-  };
-  if (!innermost.inlined || is_own(innermost)) return innermost;
+  if (!innermost.inlined) return innermost;
   const std::vector<Frame> frames = attributor->frames(attributor->find(offset));
-  const auto own = std::ranges::find_if(frames, is_own);
-  return own == frames.end() ? frames.back() : *own;
+  const Frame* const own = find_own_frame(attributor->facts(), frames);
+  return own == nullptr ? frames.back() : *own;
 }
 
 /// The symbol at `offset`, whatever is inlined there.

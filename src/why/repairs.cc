@@ -20,6 +20,7 @@
 #include "report/measured_cycles.h"
 #include "report/variants.h"
 #include "why/gain.h"
+#include "why/own_code.h"
 
 namespace culprit {
 namespace {
@@ -37,10 +38,6 @@ struct Place {
   std::vector<Value> values;  // by event
   CostTree tree;
 };
-
-std::string name_line(std::string_view file, uint32_t line) {
-  return line == 0 ? "" : fmt::format("{}:{}", base_name(file), line);
-}
 
 void add_values(std::vector<Value>& sums, std::span<const Value> values) {
   if (sums.empty()) sums.resize(values.size());
