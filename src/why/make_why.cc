@@ -300,7 +300,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     if (cpu.is_simulated && find_two_runs(profile)) wanted.by.push_back(RowLevel::function);
     wanted.filters = options.filters;
     // Samples slip over the borders of inlined code, so that times of it are of its function alone.
-    wanted.frames = name_code(options.filters) ? FrameChoice::innermost : FrameChoice::outermost;
+    wanted.frames = name_lines(options.filters) ? FrameChoice::innermost : FrameChoice::outermost;
     wanted.limit = 0;
     ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));
     if (!options.filters.empty() && table.rows.empty()) {
