@@ -439,9 +439,14 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
   time.slow_bandwidth = exposure(kSlowBandwidthCycles);
   time.whole = unhalted_;
   if (runs_ && why_.measured && why_.measured->measured.value > 0) {
-    const Value& measured = place.values[runs_->time];
+    Value measured = place.values[runs_->time];
     const double period = measured.samples > 0 ? measured.value / double(measured.samples)
                                                : double(input_.profile.events[runs_->time].period);
+    const auto redirected = input_.redirected.find(place.function);
+    if (redirected != input_.redirected.end() && !place.is_inlined && place.line.empty()) {
+      measured.value = std::max(0.0, measured.value + redirected->second / runs_->cycles_per_ns);
+      measured.samples = static_cast<uint64_t>(std::lround(measured.value / period));
+    }
     time.measured = Estimate{measured.value, period * std::sqrt(double(measured.samples) + 1)} *
                     runs_->cycles_per_ns;
     time.whole = why_.measured->measured.value;
