@@ -150,7 +150,10 @@ void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
   for (const LibraryPart& part : parts) {
     if (part.share.value < kWorthALook) continue;
     std::erase_if(why.advice, [&](const PlacedAdvice& one) {
+      const bool is_of_data =
+          one.branch == CostBranch::load_latency || one.branch == CostBranch::bandwidth_saturation;
       return one.is_of_branch() && one.tried == nullptr &&
+             !(is_of_data && part.kind->reads_callers_data) &&
              part.all_functions.contains(one.function);
     });
     PlacedAdvice& one = why.advice.emplace_back();
