@@ -39,10 +39,17 @@ size_t find_last_begun(const std::vector<Row>& rows, FileOffset offset, size_t& 
 }  // namespace
 
 bool is_system_source(std::string_view path) {
-  constexpr std::string_view kFolders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/",
-                                           "/rustc/", "/usr/share/"};
+  constexpr std::string_view kFolders[] = {"/usr/include/", "/usr/lib/",   "/usr/local/include/",
+                                           "/rustc/",       "/rust/deps/", "/usr/share/"};
   return std::ranges::any_of(kFolders,
                              [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
+const Frame* find_own_frame(const ImageFacts& facts, const std::vector<Frame>& frames) {
+  const auto own = std::ranges::find_if(frames, [&](const Frame& frame) {
+    return !is_system_source(facts.strings.text(frame.file));
+  });
+  return own == frames.end() ? nullptr : &*own;
 }
 
 Attributor::Attributor(const ImageFacts& facts) : facts_(facts) {

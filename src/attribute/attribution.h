@@ -34,6 +34,11 @@ struct Attribution {
 /// faster: "/usr/include/c++/12/bits/stl_vector.h", "/rustc/90c5418/library/core/src/slice/mod.rs".
 bool is_system_source(std::string_view path);
 
+/// The innermost frame of the program's own sources; nullptr: all of them are a system's. A source
+/// that is not known counts as the program's.
+/// Shape:  frames innermost first, in the strings of `facts`
+const Frame* find_own_frame(const ImageFacts& facts, const std::vector<Frame>& frames);
+
 /// Looks up facts; nullptr where none are known. The reference must stay valid.
 using FactsLookup = std::function<const ImageFacts*(ImageId)>;
 

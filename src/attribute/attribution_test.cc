@@ -151,6 +151,7 @@ TEST(Attributor, FindsTheSameInlineStackAsAScanInAnyOrderOfQuestions) {
 
 TEST(SystemSource, IsWhatCompilersAndPackagesBring) {
   for (const char* path : {"/usr/include/c++/12/bits/atomic_base.h", "/rustc/90c5418/library/a.rs",
+                           "/rust/deps/hashbrown-0.16.1/src/map.rs",
                            "/usr/lib/gcc/x86_64-linux-gnu/12/include/avxintrin.h"}) {
     EXPECT_TRUE(is_system_source(path)) << path;
   }

@@ -111,7 +111,7 @@ struct LargestRows::State {
       : profile(counts),
         code(counts, facts),
         keys(code, needed_levels(filters, of),
-             name_code(filters) ? FrameChoice::innermost : FrameChoice::own),
+             name_lines(filters) ? FrameChoice::innermost : FrameChoice::own, filters),
         accounts(add_up(profile, keys)) {
     RowFilter filter(filters);
     for (size_t account = 0; account < accounts.keys.size(); ++account) {

@@ -3,7 +3,8 @@
 // Where most of an event is: the first row that a report by function or by line would have, for
 // any number of events, without making a report for each. What is inlined from headers of a system
 // (std::vector, std::atomic) counts as the program's code that it is inlined into, whose line is
-// the one that uses it, unless the filters name functions or lines.
+// the one that uses it, unless the filters name lines. Filters by function leave all code of it,
+// with what is inlined into it.
 //
 //     LargestRows rows(profile, facts, filters);
 //     rows.find_function(event)     grind, 62 % of the event

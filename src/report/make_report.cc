@@ -315,7 +315,7 @@ Result<ReportTable> make_report(const Profile& profile, const FactsLookup& facts
     return table;
   }
   if (options.by.empty()) return Error{"a report needs at least one level to report by"};
-  RowKeys keys(code, needed_levels(options), options.frames);
+  RowKeys keys(code, needed_levels(options), options.frames, options.filters);
   Accounts accounts = add_up(profile, keys);
   Sums shown(profile.events.size());
   Merger merger(keys, options);

@@ -27,7 +27,9 @@ class FitSum {
  public:
   void add(const Estimate& measured, uint64_t samples, const Estimate& modelled) {
     if (samples >= kLeastSamples) {
-      judge(measured, modelled);
+      note_difference(measured.value, modelled.value);
+      fit_.judged += measured.value;
+      if (fits(measured, modelled)) fit_.fitting += measured.value;
     } else {
       few_measured_ = few_measured_ + measured;
       few_samples_ += samples;
@@ -35,21 +37,19 @@ class FitSum {
     }
   }
   ModelFit finish() {
+    note_difference(few_measured_.value, few_modelled_.value);
     if (few_samples_ >= kLeastSamples) {
-      judge(few_measured_, few_modelled_);
-    } else {
-      note_difference(few_measured_.value, few_modelled_.value);
+      fit_.together = few_measured_.value;
+      fit_.together_fits = fits(few_measured_, few_modelled_);
     }
     return fit_;
   }
 
  private:
-  void judge(const Estimate& measured, const Estimate& modelled) {
-    note_difference(measured.value, modelled.value);
+  static bool fits(const Estimate& measured, const Estimate& modelled) {
     const double chance = kNormal95 * std::hypot(measured.standard_error, modelled.standard_error);
     const double allowed = kLargestMisfit * measured.value + chance;
-    fit_.judged += measured.value;
-    if (std::abs(modelled.value - measured.value) <= allowed) fit_.fitting += measured.value;
+    return std::abs(modelled.value - measured.value) <= allowed;
   }
   void note_difference(double measured, double modelled) {
     fit_.missing += std::max(0.0, measured - modelled);

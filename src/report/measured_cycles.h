@@ -13,14 +13,16 @@
 namespace culprit {
 
 /// How well a model's cycles are those measured, over the functions of user code. Those with fewer
-/// samples than kLeastSamples are taken together.
+/// samples than kLeastSamples are taken together: that their sum fits says little of each.
 struct ModelFit {
-  double judged = 0;   // measured in functions that have enough samples [cycles]
-  double fitting = 0;  // of them: in those whose modelled cycles differ by at most kLargestMisfit
-                       // of the measured ones, or by what chance explains, of
-                       // samples and of windows
-  double missing = 0;  // measured beyond the modelled ones, where that is so [cycles]
-  double excess = 0;   // modelled beyond the measured ones, where that is so [cycles]
+  double judged = 0;    // measured in functions that have enough samples [cycles]
+  double fitting = 0;   // of them: in those whose modelled cycles differ by at most kLargestMisfit
+                        // of the measured ones, or by what chance explains, of
+                        // samples and of windows
+  double together = 0;  // measured in the others, if they have enough samples together [cycles]
+  bool together_fits = false;  // their sum is so near the modelled one
+  double missing = 0;          // measured beyond the modelled ones, where that is so [cycles]
+  double excess = 0;           // modelled beyond the measured ones, where that is so [cycles]
 };
 inline constexpr uint64_t kLeastSamples = 100;
 inline constexpr double kLargestMisfit = 0.25;

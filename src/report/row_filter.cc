@@ -96,7 +96,7 @@ RowNames names_at(RowLevel level, const RowNames& row) {
       names.module = row.module;
       break;
     case RowLevel::function:
-      names.function = row.function;
+      names.function = row.asked ? row.asked : row.function;
       break;
     case RowLevel::line:
       names.file = row.file;
@@ -157,10 +157,9 @@ bool RowFilter::passes(const RowNames& row) {
   });
 }
 
-bool name_code(const std::vector<Filter>& filters) {
-  return std::ranges::any_of(filters, [](const Filter& filter) {
-    return filter.level == RowLevel::function || filter.level == RowLevel::line;
-  });
+bool name_lines(const std::vector<Filter>& filters) {
+  return std::ranges::any_of(filters,
+                             [](const Filter& filter) { return filter.level == RowLevel::line; });
 }
 
 std::string describe_filters(const std::vector<Filter>& filters) {

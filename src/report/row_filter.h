@@ -31,9 +31,8 @@ class RowFilter {
   std::vector<Gate> gates_;
 };
 
-/// Whether filters name functions or lines: those that a report shows, the innermost, are meant
-/// then.
-bool name_code(const std::vector<Filter>& filters);
+/// Whether filters name lines: those that a report shows, the innermost, are meant then.
+bool name_lines(const std::vector<Filter>& filters);
 
 /// "function = sort*, module = libc.so.6", for people.
 std::string describe_filters(const std::vector<Filter>& filters);

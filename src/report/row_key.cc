@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/row_filter.h"
+
 namespace culprit {
 
 namespace {
@@ -30,13 +32,10 @@ Frame find_innermost(Attributor* attributor, FileOffset offset) {
 /// that all of it is inlined into.
 Frame find_own(Attributor* attributor, FileOffset offset) {
   const Frame innermost = find_innermost(attributor, offset);
-  const auto is_own = [&](const Frame& frame) {
-    return !is_system_source(attributor->facts().strings.text(frame.file));
-  };
-  if (!innermost.inlined || is_own(innermost)) return innermost;
+  if (!innermost.inlined) return innermost;
   const std::vector<Frame> frames = attributor->frames(attributor->find(offset));
-  const auto own = std::ranges::find_if(frames, is_own);
-  return own == frames.end() ? frames.back() : *own;
+  const Frame* const own = find_own_frame(attributor->facts(), frames);
+  return own == nullptr ? frames.back() : *own;
 }
 
 /// The symbol at `offset`, whatever is inlined there.
@@ -123,6 +122,7 @@ size_t RowKeyHash::operator()(const RowKey& key) const noexcept {
   mix(uint64_t{key.image} << 32 | key.name);
   mix(uint64_t{key.file} << 32 | key.line);
   mix(uint64_t{key.object.value} << 32 | key.region.value);
+  mix(key.asked);
   mix(uint64_t{key.code} | uint64_t{key.inlined} << 1 | uint64_t{key.has_block} << 2);
   return static_cast<size_t>(hash);
 }
@@ -165,8 +165,44 @@ RowKey RowKeys::of_location(RowKey key, const Location& location) {
     if (!levels_.function && !levels_.line) return key;
   }
 
-  return of_frame(key, location,
-                  find_frame(code_.attributor(location.image), location.offset, frames_));
+  Frame frame = find_frame(code_.attributor(location.image), location.offset, frames_);
+  if (!asked_.empty()) {
+    const std::vector<Frame> frames = code_.frames(location);
+    const Frame* const asked = find_asked(location.image, frames);
+    if (asked != nullptr) key.asked = asked->function.value;
+    // A system's own function that is asked for is not called after who calls it.
+    const bool is_inside = asked != nullptr && frames_ == FrameChoice::own &&
+                           std::none_of(frames.data(), asked, [&](const Frame& inner) {
+                             return inner.function == frame.function && inner.line == frame.line;
+                           });
+    if (is_inside) frame = *asked;
+  }
+  return of_frame(key, location, frame);
+}
+
+std::vector<std::string> RowKeys::find_asked_functions(FrameChoice frames,
+                                                       const std::vector<Filter>& filters) {
+  std::vector<std::string> patterns;
+  if (frames == FrameChoice::innermost) return patterns;
+  for (const Filter& filter : filters) {
+    if (filter.level == RowLevel::function) patterns.push_back(filter.pattern);
+  }
+  return patterns;
+}
+
+const Frame* RowKeys::find_asked(ImageId image, const std::vector<Frame>& frames) {
+  const auto found = std::ranges::find_if(frames, [&](const Frame& frame) {
+    if (!has_name(frame)) return false;
+    const uint64_t which = uint64_t{image.value} << 32 | frame.function.value;
+    const auto [verdict, is_new] = is_asked_.try_emplace(which);
+    if (is_new) {
+      const std::string& name = code_.facts(image)->strings.text(frame.function);
+      verdict->second = std::ranges::any_of(
+          asked_, [&](const std::string& pattern) { return matches_function(name, pattern); });
+    }
+    return verdict->second;
+  });
+  return found == frames.end() ? nullptr : &*found;
 }
 
 std::optional<CodeIndex::Range> RowKeys::find_part(const Location& location) {
@@ -245,6 +281,7 @@ void RowKeys::name_code(const RowKey& key, RowNames& row) {
   row.inlined = key.inlined;
   row.skid = key.inlined;
   const bool has_facts = code_.facts(image) != nullptr;
+  if (key.asked != RowKey::kNone && has_facts) row.asked = word(image, StringId(key.asked));
   if (key.line != 0 && has_facts) {
     row.file = word(image, StringId(key.file));
     row.line = key.line;

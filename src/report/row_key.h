@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "attribute/code_index.h"
@@ -38,8 +40,9 @@ struct RowKey {
   uint32_t process = kNone;  // rows of the profile's tables
   uint32_t thread = kNone;
   uint32_t image = kNone;
-  uint32_t name = kNone;  // of the function, in the image's own strings
-  uint32_t file = kNone;  // likewise
+  uint32_t name = kNone;   // of the function, in the image's own strings
+  uint32_t asked = kNone;  // likewise: of the function around it that the filters mean
+  uint32_t file = kNone;   // likewise
   uint32_t line = 0;
   uint64_t offset = kNoOffset;  // instruction, block, loop, or code without a name
   ObjectId object{};            // as counts have it
@@ -57,10 +60,14 @@ struct RowKeyHash {
 /// Makes keys and names them. `levels`: which parts matter.
 class RowKeys {
  public:
-  RowKeys(CodeIndex& code, Levels levels, FrameChoice frames = FrameChoice::innermost)
+  /// Filters by function mean the innermost, except where another frame is chosen: then all code
+  /// of the functions that they name, with what is inlined into it.
+  RowKeys(CodeIndex& code, Levels levels, FrameChoice frames = FrameChoice::innermost,
+          const std::vector<Filter>& filters = {})
       : code_(code),
         levels_(levels),
         frames_(frames),
+        asked_(find_asked_functions(frames, filters)),
         flow_(code),
         objects_(code),
         regions_(code),
@@ -90,6 +97,9 @@ class RowKeys {
 
   void name_code(const RowKey& key, RowNames& row);
   void name_address(const RowKey& key, RowNames& row);
+  static std::vector<std::string> find_asked_functions(FrameChoice frames,
+                                                       const std::vector<Filter>& filters);
+  const Frame* find_asked(ImageId image, const std::vector<Frame>& frames);
   /// The loop or block around a location, whichever the levels ask for.
   std::optional<CodeIndex::Range> find_part(const Location& location);
   [[nodiscard]] RowKey of_loop(RowKey key, const Location& location);
@@ -100,6 +110,8 @@ class RowKeys {
   CodeIndex& code_;
   Levels levels_;
   FrameChoice frames_;
+  std::vector<std::string> asked_;               // patterns
+  std::unordered_map<uint64_t, bool> is_asked_;  // by image and name
   CodeFlow flow_;
   ObjectNames objects_;
   RegionNames regions_;

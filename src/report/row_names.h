@@ -59,6 +59,7 @@ struct RowNames {
   std::optional<uint64_t> address, end_address;
   bool inlined = false;
   bool skid = false;
+  Name asked;  // filters only: the function around the code that they mean; tells no rows apart
 };
 
 /// The row with these names; its values are empty.

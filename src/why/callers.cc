@@ -40,31 +40,63 @@ void Callers::add_caller(const Frame& frame, ImageId image, double part,
   const StringTable& strings = code_.facts(image)->strings;
   Share& sum = sums[strings.text(frame.function)];
   sum.share += part;
-  if (frame.line == 0) return;
-  sum.lines[fmt::format("{}:{}", base_name(strings.text(frame.file)), frame.line)] += part;
+  const std::string line = name_line(strings.text(frame.file), frame.line);
+  if (!line.empty()) sum.lines[line] += part;
 }
 
 void Callers::add_calls(const Entry& entry, double share, std::vector<Entry>& path,
                         std::map<std::string, Share>& sums) {
-  constexpr size_t kDeepest = 8;
+  constexpr size_t kDeepest = 24;      // a regular expression goes through a dozen of the library's
+  constexpr double kTooLittle = 1e-5;  // to be worth a search: paths are many
   const auto found = calls_.find(entry);
-  if (found == calls_.end() || path.size() > kDeepest) return;
+  if (found == calls_.end() || path.size() > kDeepest || share < kTooLittle) return;
   if (std::ranges::find(path, entry) != path.end()) return;
-  double all = 0;
-  for (const BranchCount* const call : found->second) all += static_cast<double>(call->count);
   path.push_back(entry);
+  // What calls itself (a sort's recursion) says nothing of who began it.
+  std::vector<const BranchCount*> calls;
+  double all = 0;
   for (const BranchCount* const call : found->second) {
+    const std::optional<Entry> caller = find_entry(call->from);
+    if (caller && std::ranges::find(path, *caller) != path.end() && !is_own(call->from)) continue;
+    calls.push_back(call);
+    all += static_cast<double>(call->count);
+  }
+  for (const BranchCount* const call : calls) {
     const double part = share * static_cast<double>(call->count) / all;
     const std::vector<Frame> frames = code_.frames(call->from);
-    const bool is_programs = find_code_owner(code_, call->from.image) == CodeOwner::program &&
-                             !frames.empty() && !is_stub(code_, call->from, frames.front());
-    if (is_programs) {
-      add_caller(frames.front(), call->from.image, part, sums);
-    } else if (const std::optional<Entry> caller = find_entry(call->from)) {
+    const std::optional<Entry> caller = find_entry(call->from);
+    if (is_own(call->from)) {
+      add_caller(*find_own_frame(*code_.facts(call->from.image), frames), call->from.image, part,
+                 sums);
+    } else if (caller && (calls_.contains(*caller) || !is_programs(call->from))) {
       add_calls(*caller, part, path, sums);
+    } else if (is_programs(call->from)) {
+      add_caller(frames.back(), call->from.image, part, sums);
     }
   }
   path.pop_back();
+}
+
+/// Whether a call is made in the program's file, by no stub.
+bool Callers::is_programs(const Location& call) {
+  if (find_code_owner(code_, call.image) != CodeOwner::program) return false;
+  const std::vector<Frame> frames = code_.frames(call);
+  return !frames.empty() && !is_stub(code_, call, frames.front());
+}
+
+/// Whether it is made by the program's own sources.
+bool Callers::is_own(const Location& call) {
+  return is_programs(call) &&
+         find_own_frame(*code_.facts(call.image), code_.frames(call)) != nullptr;
+}
+
+/// Whether nobody changes it: a library's, or all of a system header's.
+bool Callers::is_system_function(const Entry& entry) {
+  if (find_code_owner(code_, entry.image) == CodeOwner::library) return true;
+  const ImageFacts* const facts = code_.facts(entry.image);
+  const CodePlace place = code_.find({entry.image, entry.offset});
+  return facts != nullptr && place.function != CodePlace::kNone &&
+         is_system_source(facts->strings.text(facts->functions[place.function].file));
 }
 
 std::vector<Caller> Callers::find(const std::string& function) {
@@ -79,7 +111,7 @@ std::vector<Caller> Callers::find(const std::string& function) {
     return calls;
   };
   for (const auto& [entry, calls] : calls_) {
-    if (find_code_owner(code_, entry.image) != CodeOwner::library) continue;
+    if (!is_system_function(entry)) continue;
     const ImageFacts* const facts = code_.facts(entry.image);
     const CodePlace place = code_.find({entry.image, entry.offset});
     if (facts == nullptr || place.function == CodePlace::kNone) continue;

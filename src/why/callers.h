@@ -7,7 +7,7 @@
 //
 // Who waits for memory in memcpy cannot change memcpy, but what is copied: 90 % of its calls come
 // from pack. Functions of libraries in between (operator new before malloc, a stream before memcpy)
-// pass on what they are called by.
+// pass on what they are called by, as do those of system headers (std::string::append).
 
 #include <cstdint>
 #include <map>
@@ -30,8 +30,8 @@ class Callers {
   /// are taken together.
   /// Units:  calls [count] -> shares of all calls [0 to 1], which are not shares of the time
   /// Errors: empty for a function of the program itself, and where no calls are known; calls that
-  ///         come through more than eight functions of libraries, or round a circle of them, are
-  ///         missing in the shares
+  ///         come through more than 24 functions of libraries are missing in the shares, and
+  ///         those round a circle of them count as those that lead into it
   std::vector<Caller> find(const std::string& function);
 
  private:
@@ -49,6 +49,9 @@ class Callers {
   void add_calls(const Entry& entry, double share, std::vector<Entry>& path,
                  std::map<std::string, Share>& sums);
   [[nodiscard]] std::optional<Entry> find_entry(const Location& location);
+  [[nodiscard]] bool is_programs(const Location& call);
+  [[nodiscard]] bool is_own(const Location& call);
+  [[nodiscard]] bool is_system_function(const Entry& entry);
 
   CodeIndex& code_;
   FunctionCodes codes_;

@@ -40,10 +40,12 @@ constexpr KnownProgram kKnownPrograms[] = {
     {"_IO_", "files", "C streams have a buffer of 4 KiB here: setvbuf gives them a larger one."},
 };
 
+/// Code that asks for one thing: the innermost function of the program's file (a lock, in a
+/// header); and who of the program's own sources does so by it.
 struct AskingPlace {
   double value = 0;
   uint64_t samples = 0;
-  std::map<std::string, double> lines;
+  std::map<std::pair<std::string, std::string>, double> owners;  // by function and line
 };
 
 struct KindSums {
@@ -70,8 +72,7 @@ class KernelSums {
     if (places.empty() || !is_kernel(places.front().image)) return;
     if (!is_on_stack(filters_, code_, places)) return;
     std::vector<std::string_view> kernel;
-    std::string function;
-    std::string line;
+    std::string asks;
     std::string first_library;
     std::string entry;
     const KnownProgram* known = nullptr;
@@ -91,14 +92,7 @@ class KernelSums {
         if (is_entry) entry = name;
         if (known == nullptr) known = find_known(place.image, name);
         if (owner == CodeOwner::library && first_library.empty()) first_library = name;
-        if (owner != CodeOwner::program || !function.empty()) continue;
-        function = name;
-        if (frame.line != 0) {
-          line = fmt::format("{}:{}", base_name(text(place.image, frame.file)), frame.line);
-        }
-      }
-      if (owner == CodeOwner::program && frames.empty() && function.empty()) {
-        function = code_.unnamed(place);
+        if (owner == CodeOwner::program && asks.empty()) asks = name;
       }
     }
     const KernelRequest request = find_kernel_request(kernel);
@@ -106,10 +100,12 @@ class KernelSums {
     sums.value += value;
     sums.samples += samples;
     if (!request.call.empty()) sums.calls[request.call] += value;
-    AskingPlace& asking = sums.places[function.empty() ? first_library : function];
+    OwnPlace own = find_own_place(code_, places);
+    if (own.function.empty()) own.function = first_library;
+    AskingPlace& asking = sums.places[asks.empty() ? own.function : asks];
     asking.value += value;
     asking.samples += samples;
-    if (!line.empty()) asking.lines[line] += value;
+    asking.owners[{own.function, own.line}] += value;
     if (!entry.empty() && request.call != kPageFault && request.call != kInterrupt) {
       sums.entries[entry] += value;
     }
@@ -224,7 +220,7 @@ class KernelSums {
     AskingPlace& into = to.places[function];
     into.value += place.value;
     into.samples += place.samples;
-    for (const auto& [line, value] : place.lines) into.lines[line] += value;
+    for (const auto& [owner, value] : place.owners) into.owners[owner] += value;
     const double ratio = from.value > 0 ? place.value / from.value : 0;
     const auto move_part = [&](auto& sums, auto& into_sums) {
       for (auto& [name, value] : sums) {
@@ -274,15 +270,28 @@ class KernelSums {
   }
 
   static void name_place(const KindSums& sums, KernelPart& part) {
+    struct Owner {
+      double value = 0;
+      std::map<std::string, double> lines;
+    };
+    std::map<std::string, Owner> owners;
+    for (const auto& [asks, place] : sums.places) {
+      for (const auto& [owner, value] : place.owners) {
+        if (owner.first.empty()) continue;
+        Owner& sum = owners[owner.first];
+        sum.value += value;
+        if (!owner.second.empty()) sum.lines[owner.second] += value;
+      }
+    }
     double most = 0;
-    for (const auto& [function, place] : sums.places) {
-      if (function.empty() || place.value <= most) continue;
-      most = place.value;
+    for (const auto& [function, owner] : owners) {
+      if (owner.value <= most) continue;
+      most = owner.value;
       part.function = function;
-      part.place_share = place.value / sums.value;
+      part.place_share = owner.value / sums.value;
       double most_of_line = 0;
       part.line.clear();
-      for (const auto& [line, value] : place.lines) {
+      for (const auto& [line, value] : owner.lines) {
         if (value <= most_of_line) continue;
         most_of_line = value;
         part.line = line;

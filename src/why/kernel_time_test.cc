@@ -89,6 +89,34 @@ TEST_F(KernelTimes, PartsAddUpAndNameWhoAsks) {
   EXPECT_EQ(files.function, kLongName);  // not libc, which is in between
 }
 
+// What a system's header has of a lock or a string is not what the programmer can change: 0x310 is
+// in code of /usr/include/vector.h, which grind calls from 0x214; where nothing else is known it is
+// named all the same.
+TEST_F(KernelTimes, TheProgramsOwnSourcesAskNotHeadersOfTheSystem) {
+  add_stack({kernel(0x10), kernel(0x110), kernel(0x210), mill(0x310), mill(0x214)}, 70);
+  add_stack({kernel(0x310), mill(0x310)}, 50);
+  const std::optional<KernelTime> time = find();
+  ASSERT_TRUE(time);
+  ASSERT_EQ(time->parts.size(), 2u);
+  EXPECT_EQ(time->parts[0].function, "grind");
+  EXPECT_EQ(time->parts[0].line, "mill.c:12");
+  EXPECT_NEAR(time->parts[0].place_share, 1, 1e-12);
+  EXPECT_EQ(time->parts[1].function, kLongName);
+  EXPECT_EQ(time->parts[1].line, "vector.h:40");
+}
+
+TEST_F(KernelTimes, WhatIsInlinedFromHeadersIsOfTheLineThatUsesIt) {
+  ImageFacts& mill_facts = test_.facts[kMill];
+  for (LineFact& line : mill_facts.lines) {
+    if (line.offset == FileOffset(0x220)) line.file = mill_facts.strings.intern("/usr/include/m.h");
+  }
+  add_stack({kernel(0x310), mill(0x220)}, 120);
+  const std::optional<KernelTime> time = find();
+  ASSERT_TRUE(time);
+  EXPECT_EQ(time->parts[0].function, "grind");
+  EXPECT_EQ(time->parts[0].line, "mill.c:13");
+}
+
 TEST_F(KernelTimes, WithoutStacksTheInnermostFunctionTells) {
   const std::optional<KernelTime> time = find();
   ASSERT_TRUE(time);

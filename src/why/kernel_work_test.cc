@@ -33,6 +33,14 @@ TEST(FindKernelRequest, NamesTheSystemCall) {
       "file_names", "stat");
 }
 
+// usleep is clock_nanosleep: no question of whether there is something to do.
+TEST(FindKernelRequest, TellsSleepFromWaitingForEvents) {
+  expect_request({"hrtimer_start_range_ns", "do_nanosleep", "hrtimer_nanosleep", "common_nsleep",
+                  "__x64_sys_clock_nanosleep", "do_syscall_64"},
+                 "sleeping", "clock_nanosleep");
+  expect_request({"ep_poll", "do_epoll_wait", "__x64_sys_epoll_wait"}, "waiting", "epoll_wait");
+}
+
 TEST(FindKernelRequest, TellsPipesAndSocketsFromFilesByWhatLiesBelow) {
   expect_request({"_copy_to_iter", "anon_pipe_read", "vfs_read", "ksys_read"}, "pipes", "read");
   expect_request(

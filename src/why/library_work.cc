@@ -7,6 +7,7 @@
 
 #include "attribute/code_index.h"
 #include "model/counts.h"
+#include "report/variants.h"
 #include "why/kernel_time.h"
 #include "why/own_code.h"
 
@@ -35,6 +36,18 @@ constexpr LibraryKind kLibraryKinds[] = {
      "time.",
      "TZ=:/etc/localtime in the environment keeps glibc from asking for the file each time; "
      "localtime_r does, too. In code: gmtime, or one conversion for each hour."},
+    {"text_lengths", "lengths of texts",
+     "strlen reads a text to its end, each time that it is called.",
+     "Call it once, outside of the loop (a loop's condition calls it each time round), and keep "
+     "the "
+     "length beside the text.",
+     true},
+    {"text_searches", "texts searched and compared",
+     "The C library reads texts from their beginnings, each time that it is called.",
+     "Search once, outside of the loop, and keep what was found; go on from there (strtok's and "
+     "strcat's loops begin anew). Compare lengths or hash values first; a hash table instead of a "
+     "comparison with each.",
+     true},
 };
 
 struct LibraryName {
@@ -89,6 +102,27 @@ constexpr LibraryName kLibraryNames[] = {
     {"gconv_transform_ascii", "locale_characters"},
     {"gconv_transform_internal_ascii", "locale_characters"},
     {"gconv_btwoc_ascii", "locale_characters"},
+    {"strlen", "text_lengths"},
+    {"strnlen", "text_lengths"},
+    {"wcslen", "text_lengths"},
+    {"wcsnlen", "text_lengths"},
+    {"rawmemchr", "text_lengths"},
+    {"memchr", "text_searches"},
+    {"memrchr", "text_searches"},
+    {"strchr", "text_searches"},
+    {"strrchr", "text_searches"},
+    {"strchrnul", "text_searches"},
+    {"strstr", "text_searches"},
+    {"strpbrk", "text_searches"},
+    {"strspn", "text_searches"},
+    {"strcspn", "text_searches"},
+    {"strcmp", "text_searches"},
+    {"strncmp", "text_searches"},
+    {"strcasecmp", "text_searches"},
+    {"strncasecmp", "text_searches"},
+    {"strcasecmp_l", "text_searches"},
+    {"strncasecmp_l", "text_searches"},
+    {"strcat", "text_searches"},
     {"getc", "stream_characters"},
     {"fgetc", "stream_characters"},
     {"getchar", "stream_characters"},
@@ -155,6 +189,8 @@ const LibraryKind* find_library_kind(std::string_view function) {
   constexpr std::string_view kInternal = "_internal";
   const std::string_view name = strip_library_name(function);
   if (const LibraryKind* const kind = find_library_name(name)) return kind;
+  // "__strlen_evex": one of several for the instructions that CPUs have.
+  if (const LibraryKind* const kind = find_library_name(find_variant_family(function))) return kind;
   return name.ends_with(kInternal)
              ? find_library_name(name.substr(0, name.size() - kInternal.size()))
              : nullptr;

@@ -25,6 +25,7 @@ struct LibraryKind {
   std::string_view title;
   std::string_view problem;
   std::string_view advice;
+  bool reads_callers_data = false;  // what it waits for in memory is the caller's to lay out
 };
 
 /// All work of one kind.

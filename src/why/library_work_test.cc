@@ -26,8 +26,20 @@ TEST(FindLibraryKind, KnowsTheNamesThatTheLibraryHasForItself) {
   EXPECT_EQ(kind_of("tzset_internal"), "time_zones");
 }
 
+TEST(FindLibraryKind, KnowsTextsReadToTheirEndsByVariantsOfAllCpus) {
+  EXPECT_EQ(kind_of("strlen"), "text_lengths");
+  EXPECT_EQ(kind_of("__strlen_evex"), "text_lengths");
+  EXPECT_EQ(kind_of("__strlen_avx2"), "text_lengths");
+  EXPECT_EQ(kind_of("__strchr_sse2"), "text_searches");
+  EXPECT_EQ(kind_of("__memchr_avx2_rtm"), "text_searches");
+  EXPECT_EQ(kind_of("__strcmp_avx2"), "text_searches");
+  EXPECT_EQ(kind_of("strchrnul"), "text_searches");
+}
+
 TEST(FindLibraryKind, LeavesOthersAlone) {
-  EXPECT_EQ(kind_of("strcmp"), "");
+  EXPECT_EQ(kind_of("memcpy"), "");  // bytes are copied as the caller says
+  EXPECT_EQ(kind_of("__memmove_avx_unaligned_erms"), "");
+  EXPECT_EQ(kind_of("strlen_of_mine"), "");
   EXPECT_EQ(kind_of("getc_unlocked"), "");
   EXPECT_EQ(kind_of("getcwd"), "");
   EXPECT_EQ(kind_of("_internal"), "");

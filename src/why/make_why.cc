@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "report/row_filter.h"
 #include "why/callers.h"
 #include "why/dispatch.h"
+#include "why/redirected_time.h"
 #include "why/repairs.h"
 #include "why/why.h"
 #include "why/why_parts.h"
@@ -148,7 +150,10 @@ void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
   for (const LibraryPart& part : parts) {
     if (part.share.value < kWorthALook) continue;
     std::erase_if(why.advice, [&](const PlacedAdvice& one) {
+      const bool is_of_data =
+          one.branch == CostBranch::load_latency || one.branch == CostBranch::bandwidth_saturation;
       return one.is_of_branch() && one.tried == nullptr &&
+             !(is_of_data && part.kind->reads_callers_data) &&
              part.all_functions.contains(one.function);
     });
     PlacedAdvice& one = why.advice.emplace_back();
@@ -176,6 +181,18 @@ void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& wh
       if (caller.share >= kLeastOfCalls) one.callers.push_back(std::move(caller));
     }
   }
+}
+
+/// "" where it is next to nothing.
+std::string describe_redirected(const std::map<std::string, double>& redirected, double whole) {
+  constexpr double kWorthSaying = 0.05;
+  double moved = 0;
+  for (const auto& [function, cycles] : redirected) moved += std::max(0.0, cycles);
+  if (!(moved > kWorthSaying * whole)) return "";
+  return fmt::format(
+      "where calls by pointer are mispredicted samples land in what is called: {:.0f} % of the "
+      "time counts as the callers', whose mispredictions the model has it for",
+      100 * moved / whole);
 }
 
 /// What a first user does not know, each only where it matters.
@@ -290,6 +307,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   cost.hertz = find_hertz(profile);
   cost.is_counting = !has_histograms(profile);
   RowAmounts amounts;
+  std::map<std::string, double> redirected;
   if (cost.is_counting) {
     amounts = match.amounts(run_counts(profile));
     why.tree = make_cost_tree(cpu, amounts, cost);
@@ -300,9 +318,9 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     if (cpu.is_simulated && find_two_runs(profile)) wanted.by.push_back(RowLevel::function);
     wanted.filters = options.filters;
     // Samples slip over the borders of inlined code, so that times of it are of its function alone.
-    wanted.frames = name_code(options.filters) ? FrameChoice::innermost : FrameChoice::outermost;
+    wanted.frames = name_lines(options.filters) ? FrameChoice::innermost : FrameChoice::outermost;
     wanted.limit = 0;
-    ASSIGN_OR_RETURN(const ReportTable table, make_report(profile, facts, wanted));
+    ASSIGN_OR_RETURN(ReportTable table, make_report(profile, facts, wanted));
     if (!options.filters.empty() && table.rows.empty()) {
       return Error{"nothing here matches " + describe_filters(options.filters),
                    ErrorKind::not_found};
@@ -315,7 +333,16 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     why.tree = make_cost_tree(cpu, amounts, cost);
     const RowAmounts all = match.amounts(to_estimates(profile, table.totals));
     why.everything = make_cost_tree(cpu, all, cost).unhalted.cycles;
+    const std::optional<TwoRuns> runs = find_two_runs(profile);
+    if (cpu.is_simulated && runs && options.filters.empty()) {
+      redirected = find_redirected_cycles(profile, facts, *runs, table);
+      move_redirected_time(redirected, *runs, table);
+    }
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
+    if (why.measured) {
+      std::string words = describe_redirected(redirected, why.measured->measured.value);
+      if (!words.empty()) why.remarks.push_back(std::move(words));
+    }
     if (why.measured) {
       std::string contention = describe_contention(profile, table.shown, why);
       if (!contention.empty()) why.remarks.push_back(std::move(contention));
@@ -338,7 +365,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   if (!cost.is_counting && options.filters.empty()) why.library = find_library_work(profile, facts);
   why.rules = check_rules(cpu, amounts);
   why.advice = cost.is_counting ? advise_on_counts(why.tree)
-                                : find_repairs({profile, facts, cpu, match, cost}, why);
+                                : find_repairs({profile, facts, cpu, match, cost, redirected}, why);
   const std::string* const cut = find_cut(profile);
   if (cut != nullptr && why.measured && !has_most_of_a_cut_run(*why.measured)) {
     std::erase_if(why.advice, [](const PlacedAdvice& one) {

@@ -1,6 +1,7 @@
 #include "why/own_code.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 
 #include "attribute/system_libraries.h"
@@ -26,6 +27,28 @@ CodeOwner find_code_owner(const CodeIndex& code, ImageId image) {
   }
   return is_system_library(base_name(code.profile().strings.text(row->path))) ? CodeOwner::library
                                                                               : CodeOwner::program;
+}
+
+OwnPlace find_own_place(CodeIndex& code, const std::vector<Location>& stack) {
+  OwnPlace of_headers;
+  for (const Location& place : stack) {
+    if (find_code_owner(code, place.image) != CodeOwner::program) continue;
+    const std::vector<Frame> frames = code.frames(place);
+    if (frames.empty()) return {code.unnamed(place), ""};
+    const ImageFacts& facts = *code.facts(place.image);
+    const Frame* const own = find_own_frame(facts, frames);
+    if (own == nullptr && !of_headers.function.empty()) continue;
+    const Frame& frame = own == nullptr ? frames.back() : *own;
+    OwnPlace found{facts.strings.text(frame.function),
+                   name_line(facts.strings.text(frame.file), frame.line)};
+    if (own != nullptr) return found;
+    of_headers = std::move(found);
+  }
+  return of_headers;
+}
+
+std::string name_line(std::string_view file, uint32_t line) {
+  return line == 0 ? "" : fmt::format("{}:{}", base_name(file), line);
 }
 
 bool are_of_code(const std::vector<Filter>& filters) {

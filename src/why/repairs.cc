@@ -20,6 +20,7 @@
 #include "report/measured_cycles.h"
 #include "report/variants.h"
 #include "why/gain.h"
+#include "why/own_code.h"
 
 namespace culprit {
 namespace {
@@ -37,10 +38,6 @@ struct Place {
   std::vector<Value> values;  // by event
   CostTree tree;
 };
-
-std::string name_line(std::string_view file, uint32_t line) {
-  return line == 0 ? "" : fmt::format("{}:{}", base_name(file), line);
-}
 
 void add_values(std::vector<Value>& sums, std::span<const Value> values) {
   if (sums.empty()) sums.resize(values.size());
@@ -442,9 +439,14 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
   time.slow_bandwidth = exposure(kSlowBandwidthCycles);
   time.whole = unhalted_;
   if (runs_ && why_.measured && why_.measured->measured.value > 0) {
-    const Value& measured = place.values[runs_->time];
+    Value measured = place.values[runs_->time];
     const double period = measured.samples > 0 ? measured.value / double(measured.samples)
                                                : double(input_.profile.events[runs_->time].period);
+    const auto redirected = input_.redirected.find(place.function);
+    if (redirected != input_.redirected.end() && !place.is_inlined && place.line.empty()) {
+      measured.value = std::max(0.0, measured.value + redirected->second / runs_->cycles_per_ns);
+      measured.samples = static_cast<uint64_t>(std::lround(measured.value / period));
+    }
     time.measured = Estimate{measured.value, period * std::sqrt(double(measured.samples) + 1)} *
                     runs_->cycles_per_ns;
     time.whole = why_.measured->measured.value;

@@ -11,7 +11,9 @@
 // Who lays out the data of find_word anew is rid of what L3, memory and translation cost there,
 // together, and of nothing that other functions wait for.
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "accounting/event_match.h"
@@ -26,6 +28,7 @@ struct RepairInput {
   const Template& cpu;
   const EventMatch& match;
   const CostOptions& cost;
+  const std::map<std::string, double>& redirected;  // of redirected_time.h
 };
 
 /// What has a smaller part of the time is not worth a look.

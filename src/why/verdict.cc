@@ -73,12 +73,29 @@ std::string describe_other_code(const MeasuredCycles& measured) {
 
 std::string describe_fit(const MeasuredCycles& measured) {
   const ModelFit& fit = measured.fit;
-  if (fit.judged == 0) return "no function has enough of them to judge the model by";
-  return fmt::format(
-      "the model is within {:.0f} % in functions of {:.0f} % of the time that could be judged; it "
-      "lacks {:.0f} % of the time and has {:.0f} % too much",
-      100 * kLargestMisfit, percent(fit.fitting, fit.judged),
-      percent(fit.missing, measured.measured.value), percent(fit.excess, measured.measured.value));
+  constexpr double kWorthSaying = 1;  // percent
+  const double whole = measured.measured.value;
+  const double within = 100 * kLargestMisfit;
+  std::string words =
+      fit.judged == 0
+          ? "no function has enough of them to judge the model by"
+          : fmt::format(
+                "the model is within {:.0f} % in functions of {:.0f} % of the time that could be "
+                "judged",
+                within, percent(fit.fitting, fit.judged));
+  if (fit.judged == 0 && fit.together == 0) return words;
+  if (percent(fit.together, whole) >= kWorthSaying) {
+    const std::string judged =
+        fit.judged == 0
+            ? ""
+            : fmt::format(" function by function ({:.0f} % of all)", percent(fit.judged, whole));
+    words += fmt::format(
+        "{}; functions with {:.0f} % of the time, of few samples each, were "
+        "judged by their sum alone, which is {}within {:.0f} %",
+        judged, percent(fit.together, whole), fit.together_fits ? "" : "not ", within);
+  }
+  return fmt::format("{}; it lacks {:.0f} % of the time and has {:.0f} % too much", words,
+                     percent(fit.missing, whole), percent(fit.excess, whole));
 }
 
 Verdict of_hardware(const VerdictInput& input, const CostNode& first) {
@@ -140,6 +157,14 @@ Verdict of_model(const VerdictInput& input, const CostNode& first) {
     return {Certainty::none, &first, nullptr,
             fmt::format("{:.0f} % of the time is unexplained, more than {} has{}",
                         percent(fit.missing, whole), printable(first.label), blame_others(input))};
+  }
+  const bool is_few = fit.fitting >= kMostOfTheTime * fit.judged &&
+                      fit.fitting < kMostOfTheTime * (fit.judged + fit.together);
+  if (is_few) {
+    return {Certainty::candidate, &first, nullptr,
+            fmt::format("functions of {:.0f} % of the time have too few samples each to judge the "
+                        "model by{}",
+                        percent(fit.together, whole), blame_others(input))};
   }
   if (fit.fitting < kMostOfTheTime * fit.judged || fit.judged == 0) {
     return {Certainty::candidate, &first, nullptr,

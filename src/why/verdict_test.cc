@@ -172,6 +172,32 @@ TEST_F(Verdicts, AreCandidatesWhereFunctionsDoNotFit) {
       << find().reason;
 }
 
+// What fits in the sum of functions that have few samples each may fit in none of them.
+TEST_F(Verdicts, AreCandidatesWhereMostFunctionsAreJudgedByTheirSum) {
+  measured_->fit = {.judged = 600 * kMillion,
+                    .fitting = 600 * kMillion,
+                    .together = 400 * kMillion,
+                    .together_fits = true};
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  EXPECT_NE(find().reason.find("functions of 40 % of the time have too few samples each"),
+            std::string::npos)
+      << find().reason;
+  std::string basis = describe_basis({}, cpu_, tree_, measured_);
+  EXPECT_NE(basis.find("in functions of 100 % of the time that could be judged function by "
+                       "function (60 % of all); functions with 40 % of the time, of few samples "
+                       "each, were judged by their sum alone, which is within 25 %; it lacks"),
+            std::string::npos)
+      << basis;
+  measured_->fit = {.together = 1000 * kMillion};
+  EXPECT_EQ(find().certainty, Certainty::candidate);
+  basis = describe_basis({}, cpu_, tree_, measured_);
+  EXPECT_NE(basis.find("no function has enough of them to judge the model by; functions with 100 % "
+                       "of the time, of few samples each, were judged by their sum alone, which is "
+                       "not within 25 %; it lacks"),
+            std::string::npos)
+      << basis;
+}
+
 // 500 M and 300 M: a difference of 200 M between model and measurement may turn them round.
 TEST_F(Verdicts, AreCandidatesWhereAnotherMayBeLarger) {
   measured_->fit.missing = 120 * kMillion;

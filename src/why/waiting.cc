@@ -172,20 +172,16 @@ class WaitSums {
 
   void add(StackId stack, double ns) {
     std::string_view kind;
-    std::string function;
-    for (const Location& location : stack_locations(profile_, stack)) {
-      const bool is_own = find_code_owner(code_, location.image) == CodeOwner::program;
+    const std::vector<Location> places = stack_locations(profile_, stack);
+    for (const Location& location : places) {
+      if (find_code_owner(code_, location.image) == CodeOwner::program) break;
       for (const Frame& frame : code_.frames(location)) {
         const std::string& name = code_.facts(location.image)->strings.text(frame.function);
-        if (kind.empty() && !is_own) kind = find_wait_kind(name);
-        if (kind == "lock" && !is_own && !find_futex_kind(name).empty()) {
-          kind = find_futex_kind(name);
-        }
-        if (function.empty() && is_own) function = name;
+        if (kind.empty()) kind = find_wait_kind(name);
+        if (kind == "lock" && !find_futex_kind(name).empty()) kind = find_futex_kind(name);
       }
-      if (is_own && function.empty()) function = code_.unnamed(location);
-      if (!function.empty()) break;
     }
+    const std::string function = find_own_place(code_, places).function;
     sums_[std::string(kind.empty() ? "other" : kind)][function] += ns;
   }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "attribute/test_profile.h"
+#include "model/off_cpu_events.h"
+
 namespace culprit {
 namespace {
 
@@ -12,6 +15,32 @@ TEST(FindWaitKind, KnowsTheKernelsFunctionsAndOthersNot) {
   EXPECT_EQ(find_wait_kind("io_schedule"), "disk");
   EXPECT_EQ(find_wait_kind("__schedule"), "");
   EXPECT_EQ(find_wait_kind(""), "");
+}
+
+// grind (0x214) calls code of a system's header (0x310), which waits in libc's pthread_mutex_lock.
+TEST(FindWaiting, NamesTheProgramsOwnSourcesNotHeadersOfTheSystem) {
+  TestProfile test = make_test_profile();
+  Profile& profile = test.profile;
+  const ImageId mill(0u);
+  const ImageId libc(1u);
+  ImageFacts& facts = test.facts[libc];
+  facts.functions = {
+      {FileOffset(0), FileOffset(0x100), facts.strings.intern("pthread_mutex_lock"), {}, {}, 0}};
+  for (const std::string_view name : {kOffCpuEvent, kPreemptedEvent}) {
+    Event event;
+    event.name = profile.strings.intern(name);
+    event.unit = Unit::ns;
+    profile.events.push_back(event);
+  }
+  profile.stacks = {{StackId(), {mill, FileOffset(0x214)}},
+                    {StackId(0u), {mill, FileOffset(0x310)}},
+                    {StackId(1u), {libc, FileOffset(0x40)}}};
+  profile.stack_counts = {{ContextId(0u), StackId(2u), {EventId(1u), 1, 5'000'000, 0}}};
+  const std::optional<WaitingTime> time = find_waiting(profile, test.lookup());
+  ASSERT_TRUE(time);
+  ASSERT_EQ(time->kinds.size(), 1u);
+  EXPECT_EQ(time->kinds[0].kind, "lock");
+  EXPECT_EQ(time->kinds[0].function, "grind");
 }
 
 TEST(DescribeWaiting, SharesAreOfTheWholeAndAddUp) {

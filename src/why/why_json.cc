@@ -142,6 +142,8 @@ Json json_measured(const std::optional<MeasuredCycles>& measured) {
           {"fit",
            {{"judged", measured->fit.judged},
             {"fitting", measured->fit.fitting},
+            {"together", measured->fit.together},
+            {"together_fits", measured->fit.together_fits},
             {"missing", measured->fit.missing},
             {"excess", measured->fit.excess}}},
           {"everything", json_estimate(measured->everything)}};

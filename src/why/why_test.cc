@@ -128,11 +128,13 @@ TEST_F(Why, OfAPart) {
   WhyOptions options;
   options.filters = {{RowLevel::function, "grind"}};
   const WhyReport part = why(options);
-  // grind: 600 samples in mill, and 100 of another program's.
-  EXPECT_DOUBLE_EQ(cycles(part, CostBranch::unhalted), 600 * 2e6);
+  // grind: 500 samples in mill with 150 of weigh, which is inlined, and 100 of another program's.
+  EXPECT_DOUBLE_EQ(cycles(part, CostBranch::unhalted), 750 * 2e6);
   EXPECT_DOUBLE_EQ(cycles(part, CostBranch::load_latency), 1000 * 200);
   EXPECT_DOUBLE_EQ(part.everything->value, 2e9);
   EXPECT_FALSE(part.halted);
+  options.filters = {{RowLevel::function, "weigh"}};
+  EXPECT_DOUBLE_EQ(cycles(why(options), CostBranch::unhalted), 150 * 2e6);
   options.filters = {{RowLevel::function, "absent"}};
   EXPECT_FALSE(make_why(test_.profile, test_.lookup(), cpu_, options));
 }

@@ -531,11 +531,13 @@ export interface WhyDocument {
      */
     samples: number;
     /**
-     * over the functions of user code, in cycles: measured in those with at least 100 samples; of them, where the modelled cycles differ by at most 25 % beyond sampling error; measured beyond the modelled ones, and modelled beyond the measured ones
+     * over the functions of user code, in cycles: measured in those with at least 100 samples; of them, where the modelled cycles differ by at most 25 % beyond sampling error; measured in the others, which were judged by their sum alone (0: they have too few samples for that, too), and whether that is so near; measured beyond the modelled ones, and modelled beyond the measured ones
      */
     fit: {
       judged: number;
       fitting: number;
+      together: number;
+      together_fits: boolean;
       missing: number;
       excess: number;
     };
