@@ -6,7 +6,7 @@
 //
 //                 modelled   measured   moved
 //     areas          701 M      196 M   +505 M   p->area(), 532 M of it for mispredictions
-//     A::area         14 M      254 M   -152 M
+//     circle's area   14 M      254 M   -152 M
 //     ...
 
 #include <map>
