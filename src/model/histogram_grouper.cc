@@ -22,27 +22,17 @@ bool HistogramGrouper::add(const HistogramRow& row) {
     next_ = 0;
   }
   last_ = row;
-  // What an event has not at an offset is 0.
-  const size_t size = offsets_.size();
-  EventColumn& column = column_of(row.cell.event);
-  column.value.resize(size);
-  column.value.back() = row.cell.value;
-  if (row.cell.samples != 0) {
-    column.samples.resize(size);
-    column.samples.back() = row.cell.samples;
-  }
-  if (row.cell.variance != 0) {
-    column.variance.resize(size);
-    column.variance.back() = row.cell.variance;
-  }
+  const Cell& cell = row.cell;
+  column_of(cell.event)
+      .cells.push_back({offsets_.size() - 1, cell.samples, cell.value, cell.variance});
   return true;
 }
 
-EventColumn& HistogramGrouper::column_of(EventId event) {
+HistogramGrouper::OpenColumn& HistogramGrouper::column_of(EventId event) {
   // Rows of an offset are in the order of their events, as columns are.
   while (next_ < columns_.size() && columns_[next_].event < event) ++next_;
   if (next_ == columns_.size() || columns_[next_].event != event) {
-    columns_.insert(columns_.begin() + static_cast<ptrdiff_t>(next_), {event, {}, {}, {}});
+    columns_.insert(columns_.begin() + static_cast<ptrdiff_t>(next_), {event});
   }
   return columns_[next_];
 }
@@ -56,19 +46,31 @@ void HistogramGrouper::end() {
   const bool has_objects = std::any_of(objects_.begin(), objects_.end(),
                                        [](ObjectId object) { return !object.is_all(); });
   if (has_objects) histogram.objects = objects_;
-  const size_t size = offsets_.size();
-  const auto is_used = [](const EventColumn& column) { return !column.value.empty(); };
+  // What an event has not at an offset is 0.
+  const auto values = [&]<class T>(const std::vector<OffsetCell>& cells, T OffsetCell::*field) {
+    std::vector<T> all(offsets_.size());
+    for (const OffsetCell& cell : cells) all[cell.row] = cell.*field;
+    return all;
+  };
+  const auto has_any = [](const std::vector<OffsetCell>& cells, auto field) {
+    return std::any_of(cells.begin(), cells.end(),
+                       [&](const OffsetCell& cell) { return cell.*field != 0; });
+  };
+  const auto is_used = [](const OpenColumn& column) { return !column.cells.empty(); };
   histogram.columns.reserve(
       static_cast<size_t>(std::count_if(columns_.begin(), columns_.end(), is_used)));
-  for (EventColumn& column : columns_) {
-    if (!is_used(column)) continue;
-    column.value.resize(size);
-    if (!column.samples.empty()) column.samples.resize(size);
-    if (!column.variance.empty()) column.variance.resize(size);
-    histogram.columns.push_back(column);
-    column.samples.clear();
-    column.value.clear();
-    column.variance.clear();
+  for (OpenColumn& open : columns_) {
+    if (!is_used(open)) continue;
+    EventColumn& column = histogram.columns.emplace_back();
+    column.event = open.event;
+    column.value = values(open.cells, &OffsetCell::value);
+    if (has_any(open.cells, &OffsetCell::samples)) {
+      column.samples = values(open.cells, &OffsetCell::samples);
+    }
+    if (has_any(open.cells, &OffsetCell::variance)) {
+      column.variance = values(open.cells, &OffsetCell::variance);
+    }
+    open.cells.clear();
   }
   offsets_.clear();
   objects_.clear();

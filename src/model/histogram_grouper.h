@@ -1,7 +1,8 @@
 #pragma once
 
 // HistogramGrouper: rows in canonical order (merge.h) → histograms, row by row, so that nobody has
-// to hold all rows.
+// to hold all rows. Of the open histogram it holds the cells alone: most events are at few offsets,
+// and how many offsets a column has is known at its end.
 
 #include <optional>
 #include <vector>
@@ -18,17 +19,28 @@ class HistogramGrouper {
   std::vector<Histogram> take();
 
  private:
+  struct OffsetCell {
+    size_t row;
+    uint64_t samples;
+    uint64_t value;
+    double variance;
+  };
+  struct OpenColumn {
+    EventId event;
+    std::vector<OffsetCell> cells{};
+  };
+
   void end();
-  EventColumn& column_of(EventId event);
+  OpenColumn& column_of(EventId event);
 
   std::vector<Histogram> histograms_;
   std::optional<HistogramRow> last_;
-  // The open one. Its vectors are used again for the next: what is kept has the size that it needs.
+  // The open one. Its vectors are used again for the next.
   ContextId context_;
   ImageId image_;
   std::vector<FileOffset> offsets_;
   std::vector<ObjectId> objects_;     // by offset
-  std::vector<EventColumn> columns_;  // in the order of events; empty: it has not the event
+  std::vector<OpenColumn> columns_;   // in the order of events; empty: it has not the event
   size_t next_ = 0;                   // the column that the next row of an offset may belong to
 };
 

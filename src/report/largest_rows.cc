@@ -1,7 +1,6 @@
 #include "report/largest_rows.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -121,37 +120,46 @@ struct LargestRows::State {
       functions.add(function_of(names));
       if (of == Of::functions_and_lines) lines.add(line_of(names));
     }
+    by_function = functions.order();
   }
 
-  /// The group with most of the event, among rows for which `counts` holds.
+  /// The group with most of the event, among some of `rows`.
   std::optional<LargestRow> find(const Groups& groups, size_t event,
-                                 const std::function<bool(size_t)>& is_counted) const {
+                                 std::vector<uint32_t> among) const {
     if (groups.names.empty()) return std::nullopt;
-    std::vector<Sum> sums(groups.names.size());
-    Sum all;
-    for (size_t row = 0; row < rows.size(); ++row) {
-      if (is_counted && !is_counted(row)) continue;
-      const Sum& sum = accounts.of(rows[row], event);
-      sums[groups.of_row[row]] += sum;
-      all += sum;
-    }
+    std::ranges::stable_sort(among, {}, [&](uint32_t row) { return groups.of_row[row]; });
     const auto value = [&](const Sum& sum) { return to_value(profile.events[event], sum).value; };
     const RowOrder order = RowOrder::by_value(event);
-    size_t largest = 0;
-    for (size_t group = 1; group < sums.size(); ++group) {
-      const double ours = value(sums[group]);
-      const double most = value(sums[largest]);
+    Sum all;
+    double most = 0;
+    std::optional<GroupNames> largest;
+    for (size_t begin = 0, end = 0; begin < among.size(); begin = end) {
+      const uint32_t group = groups.of_row[among[begin]];
+      Sum sum;
+      for (; end < among.size() && groups.of_row[among[end]] == group; ++end) {
+        sum += accounts.of(rows[among[end]], event);
+      }
+      all += sum;
+      const GroupNames& names = groups.names[group];
+      const double ours = value(sum);
       const bool is_more =
-          ours > most || (ours == most && order.names_before(to_row_names(groups.names[group]),
-                                                             to_row_names(groups.names[largest])));
-      if (is_more) largest = group;
+          !largest || ours > most ||
+          (ours == most && order.names_before(to_row_names(names), to_row_names(*largest)));
+      if (!is_more) continue;
+      most = ours;
+      largest = names;
     }
     if (!(value(all) > 0)) return std::nullopt;
-    return to_largest(groups.names[largest], value(sums[largest]) / value(all));
+    return to_largest(*largest, most / value(all));
   }
 
-  void sum(const Groups& groups, const VisitSums& visit) const {
-    const Groups::Ordered ordered = groups.order();
+  [[nodiscard]] std::vector<uint32_t> all_rows() const {
+    std::vector<uint32_t> all(rows.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  void sum(const Groups& groups, const Groups::Ordered& ordered, const VisitSums& visit) const {
     Sums sums(profile.events.size());
     std::vector<Value> values(sums.size());
     for (size_t group = 0; group < groups.names.size(); ++group) {
@@ -173,6 +181,7 @@ struct LargestRows::State {
   std::vector<uint32_t> rows;  // accounts that the filters leave
   Groups functions;            // of the rows
   Groups lines;
+  Groups::Ordered by_function;
 };
 
 LargestRows::LargestRows(const Profile& profile, const FactsLookup& facts,
@@ -182,29 +191,33 @@ LargestRows::LargestRows(const Profile& profile, const FactsLookup& facts,
 LargestRows::~LargestRows() = default;
 
 std::optional<LargestRow> LargestRows::find_function(size_t event) const {
-  return state_->find(state_->functions, event, nullptr);
+  return state_->find(state_->functions, event, state_->all_rows());
 }
 
 std::optional<LargestRow> LargestRows::find_line(size_t event) const {
-  return state_->find(state_->lines, event, nullptr);
+  return state_->find(state_->lines, event, state_->all_rows());
 }
 
 std::optional<LargestRow> LargestRows::find_line_within(const std::string& function,
                                                         size_t event) const {
-  std::vector<bool> is_wanted;  // by group of functions
-  for (const GroupNames& names : state_->functions.names) {
-    is_wanted.push_back(names.function && *names.function == function);
+  const Groups& functions = state_->functions;
+  const Groups::Ordered& ordered = state_->by_function;
+  std::vector<uint32_t> within;
+  for (size_t group = 0; group < functions.names.size(); ++group) {
+    const Name name = functions.names[group].function;
+    if (!name || *name != function) continue;
+    within.insert(within.end(), ordered.rows.begin() + ordered.begins[group],
+                  ordered.rows.begin() + ordered.begins[group + 1]);
   }
-  return state_->find(state_->lines, event,
-                      [&](size_t row) { return is_wanted[state_->functions.of_row[row]]; });
+  return state_->find(state_->lines, event, std::move(within));
 }
 
 void LargestRows::sum_functions(const VisitSums& visit) const {
-  state_->sum(state_->functions, visit);
+  state_->sum(state_->functions, state_->by_function, visit);
 }
 
 void LargestRows::sum_lines(const VisitSums& visit) const {
-  state_->sum(state_->lines, visit);
+  state_->sum(state_->lines, state_->lines.order(), visit);
 }
 
 std::string LargestRows::make_words(const LargestRowNames& function) const {
