@@ -111,10 +111,25 @@ void SimulatedProfile::count_executions(const SimulatedSite& site) {
 }
 
 void SimulatedProfile::add_sites(const ThreadCounts& thread, ContextId context,
-                                 const SiteOf& site_of, const LocateAny& locate) {
-  for (const uint32_t site : thread.ran) count_executions(site_of(site));
+                                 const SiteOf& site_of, const LocateAny& locate,
+                                 const std::optional<WindowEstimates>& windows) {
+  const auto rest_of = [&](uint32_t site) {
+    return thread.executions[site] - std::min(thread.executions[site], thread.beginning[site]);
+  };
+  for (const uint32_t site : thread.ran) {
+    count_executions(site_of(site));
+    if (windows && thread.is_not_covered[site]) not_covered_ += rest_of(site);
+  }
+  VarianceOf variance_of;
+  if (windows) {
+    has_estimates_ = has_estimates_ || windows->has_any();
+    variance_of = [&](uint32_t site, size_t event) {
+      return events_[event].is_of_windows ? windows->variance(site, event, rest_of(site)) : 0;
+    };
+  }
   const EventId instructions(instructions_event());
-  for (Histogram& one : make_site_histograms(events_, context, thread.ran, site_of, locate)) {
+  for (Histogram& one :
+       make_site_histograms(events_, context, thread.ran, site_of, locate, variance_of)) {
     for (const EventColumn& column : one.columns) {
       if (column.event != instructions) continue;
       instructions_ = std::accumulate(column.value.begin(), column.value.end(), instructions_);
@@ -161,21 +176,6 @@ void SimulatedProfile::add_sampled_site(const SimulatedSite& site,
     builder_.add(context, location, EventId(event), drawn, exact + drawn * weight, all.variance,
                  at);
   }
-}
-
-void SimulatedProfile::add_windowed_site(const SimulatedSite& site, ContextId context,
-                                         const Location& location, const WindowEstimates& estimates,
-                                         uint32_t number, uint64_t rest) {
-  for (size_t event = 0; event < events_.size(); ++event) {
-    const uint64_t value = events_[event].value(site);
-    if (value == 0) continue;
-    const double variance =
-        events_[event].is_of_windows ? estimates.variance(number, event, rest) : 0;
-    builder_.add(context, location, EventId(event), 0, value, variance);
-    if (events_[event].name == "instructions") instructions_ += value;
-  }
-  count_executions(site);
-  has_estimates_ = has_estimates_ || estimates.has_any();
 }
 
 Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenures& tenures) {
@@ -245,20 +245,13 @@ Result<void> SimulatedProfile::add(const CountsFile& file, const counting::Tenur
     };
     const auto add_one = [&](uint32_t site, std::optional<ObjectId> object) {
       const SimulatedSite one = site_of(site);
-      if (windows) {
-        const uint64_t rest =
-            thread.executions[site] - std::min(thread.executions[site], thread.beginning[site]);
-        if (thread.is_not_covered[site]) not_covered_ += rest;
-        add_windowed_site(one, context, locate_site(site), *windows, site, rest);
-        return;
-      }
       add_site(one, context, locate_site(site), object);
       if (thread.certain.empty()) return;
       add_sampled_site(one, thread.certain[site], counts.sample_weight, effects[site], context,
                        locate_site(site), object);
     };
-    if (!has_objects_ && !windows && thread.certain.empty()) {
-      add_sites(thread, context, site_of, locate_site);
+    if (!has_objects_ && thread.certain.empty()) {
+      add_sites(thread, context, site_of, locate_site, windows);
     } else {
       for (const uint32_t site : thread.ran) add_one(site, std::nullopt);
       for (const uint32_t site : thread.at_objects) add_one(site, object_of(site));

@@ -65,10 +65,10 @@ class SimulatedProfile {
                   uint32_t mapping);
   using SiteOf = std::function<SimulatedSite(uint32_t)>;
   using LocateAny = std::function<Location(uint32_t)>;
-  /// Adds all that a thread has counted where nothing is of a data object, or an estimate: whole
-  /// histograms.
+  /// Adds all that a thread has counted where nothing is of a data object or of a sample of sets:
+  /// whole histograms. `windows`: of a run in windows.
   void add_sites(const ThreadCounts& thread, ContextId context, const SiteOf& site_of,
-                 const LocateAny& locate);
+                 const LocateAny& locate, const std::optional<WindowEstimates>& windows);
   [[nodiscard]] size_t instructions_event() const;
   void count_executions(const SimulatedSite& site);
   /// `object`: of a site of one; nullopt: an instruction's own.
@@ -79,9 +79,6 @@ class SimulatedProfile {
                         uint32_t weight, double design_effect, ContextId context,
                         const Location& location, std::optional<ObjectId> object);
   void note_sample(const ProcessCounts& counts);
-  /// Adds an instruction of a run in windows. `rest` of its executions were after the beginning.
-  void add_windowed_site(const SimulatedSite& site, ContextId context, const Location& location,
-                         const WindowEstimates& estimates, uint32_t number, uint64_t rest);
   void finish_windows();
   /// The process's objects, by their numbers.
   std::vector<ObjectId> add_objects(const ProcessCounts& counts, const std::vector<Place>& places,

@@ -380,34 +380,33 @@ std::vector<double> WindowSums::variances_of(const Residuals& residuals) const {
   const size_t events = events_.size();
   std::vector<double> variances(events);
   std::vector<double> squares_of_terms(events);
-  std::vector<double> before(events);
-  std::vector<double> now(events);
-  const auto read = [&](uint32_t number, size_t* at, std::vector<double>& values) {
-    const bool is_there = *at < residuals.windows.size() && residuals.windows[*at] == number;
-    for (size_t event = 0; event < events; ++event) {
-      values[event] =
-          is_there ? residuals.values[*at * events + event] / windows_[number].segment : 0;
-    }
-    if (is_there) ++*at;
+  // Half of the squared difference is the variance of one; each window has two neighbours, but for
+  // the first and the last.
+  const auto share = [&](uint32_t of) {
+    const bool is_at_end = of == 0 || of + 1 == windows_.size();
+    return std::pow(windows_[of].segment, 2) * (is_at_end ? 1 : 0.5);
   };
-  size_t at = 0;
-  for (uint32_t number = 0; number < windows_.size(); ++number) {
-    read(number, &at, now);
-    if (number > 0) {
-      // Half of the squared difference is the variance of one; each window has two neighbours,
-      // but for the first and the last.
-      const auto share = [&](uint32_t of) {
-        const bool is_at_end = of == 0 || of + 1 == windows_.size();
-        return std::pow(windows_[of].segment, 2) * (is_at_end ? 1 : 0.5);
-      };
-      const double squares = (share(number - 1) + share(number)) / 2;
-      for (size_t event = 0; event < events; ++event) {
-        const double term = squares * std::pow(now[event] - before[event], 2);
-        variances[event] += term;
-        squares_of_terms[event] += term * term;
-      }
+  const auto add_difference = [&](uint32_t number, const float* now, const float* before) {
+    const double squares = (share(number - 1) + share(number)) / 2;
+    const auto rate = [&](const float* values, uint32_t of, size_t event) {
+      return values == nullptr ? 0.0 : values[event] / windows_[of].segment;
+    };
+    for (size_t event = 0; event < events; ++event) {
+      const double difference = rate(now, number, event) - rate(before, number - 1, event);
+      const double term = squares * difference * difference;
+      variances[event] += term;
+      squares_of_terms[event] += term * term;
     }
-    std::swap(now, before);
+  };
+  // Most functions are in few windows: two neighbours without it do not differ.
+  for (size_t at = 0; at < residuals.windows.size(); ++at) {
+    const uint32_t number = residuals.windows[at];
+    const float* const now = &residuals.values[at * events];
+    const bool is_behind_one = at > 0 && residuals.windows[at - 1] + 1 == number;
+    if (number > 0) add_difference(number, now, is_behind_one ? now - events : nullptr);
+    const bool is_before_one =
+        at + 1 < residuals.windows.size() && residuals.windows[at + 1] == number + 1;
+    if (!is_before_one && number + 1 < windows_.size()) add_difference(number + 1, nullptr, now);
   }
   // How many windows of equal weight would tell as much.
   double sum = 0;
