@@ -39,9 +39,9 @@ class HistogramGrouper {
   ContextId context_;
   ImageId image_;
   std::vector<FileOffset> offsets_;
-  std::vector<ObjectId> objects_;     // by offset
-  std::vector<OpenColumn> columns_;   // in the order of events; empty: it has not the event
-  size_t next_ = 0;                   // the column that the next row of an offset may belong to
+  std::vector<ObjectId> objects_;    // by offset
+  std::vector<OpenColumn> columns_;  // in the order of events; empty: it has not the event
+  size_t next_ = 0;                  // the column that the next row of an offset may belong to
 };
 
 }  // namespace culprit
