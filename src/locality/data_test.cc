@@ -294,7 +294,7 @@ MemberHeat heat_of(uint64_t waits_of_copies) {
   const FactsLookup facts = made.test.lookup();
   CodeIndex code(p, facts);
   CodeLoops loops(code);
-  return compute_member_heat(code, loops, ObjectId(2u), find_use_events(p, false));
+  return compute_member_heat(code, loops, ObjectId(2u), find_use_events(p, false), 64);
 }
 
 TEST(MemberHeat, IsOfWhereTheProgramWaitsHoweverOftenElementsAreCopied) {
