@@ -256,6 +256,25 @@ TEST(LoopScales, AddUpToWhatWasMeasured) {
   }
 }
 
+// 4,000 and 6,000 modelled cycles, and 45 samples, all of them in the second loop: the first one is
+// expected to have 18. With one before them as a guess (18 + 0 of 1 + 18) it has 18/19 of a sample,
+// the second one 27 x 46/28; these add up to 45.30.
+TEST(LoopScales, FewSamplesOfALoopSpeakAgainstThoseOfTheRest) {
+  MadeLoops made;
+  Profile& p = made.test.profile;
+  p.events[4].name = p.strings.intern("instructions");
+  made.add_measured(0, 45);
+  const FactsLookup facts = made.test.lookup();
+  CodeIndex code(p, facts);
+  LoopScales scales(p, code);
+  const double first = 18.0 / 19;
+  const double second = 27 * 46.0 / 28;
+  EXPECT_NEAR(4000 * scales.of(scales.loops().row_of(at(0x210))), 45'000 * first / (first + second),
+              1e-6);
+  EXPECT_NEAR(6000 * scales.of(scales.loops().row_of(at(0x214))),
+              45'000 * second / (first + second), 1e-6);
+}
+
 TEST(LocalityAdvice, NoneUnderTwoPercentAndNoneWithoutCycles) {
   MadeLoops made;
   made.test.profile.tenures[1].bytes_touched = 200 * 64;
