@@ -191,6 +191,25 @@ TEST(LocalityAdvice, ObjectsOfOneStatementAreOnePiece) {
   EXPECT_NE(advice[0].reason.find("2,048 pages"), std::string::npos) << advice[0].reason;
 }
 
+// Line 12 takes from line 11's core lines of a table, beside which lies a block that line 11
+// writes: whoever is to put them apart must know both.
+TEST(LocalityAdvice, FalseSharingNamesTheDataOfBothLoops) {
+  MadeObject made;
+  Profile& p = made.test.profile;
+  p.events[1].name = p.strings.intern("sim:load-other-core-modified-cycles");
+  p.objects.resize(3);
+  p.objects[2].kind = ObjectKind::global;
+  p.objects[2].name = p.strings.intern("table");
+  p.tenures[0].object = ObjectId(2u);
+  p.edges = {edge(0x210, 0x214, EdgeKind::sharing_false, 30)};
+  const auto advice = made.advise();
+  ASSERT_FALSE(advice.empty());
+  EXPECT_EQ(advice[0].kind, AdviceKind::false_sharing);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 5000);
+  ASSERT_EQ(advice[0].objects.size(), 2u);
+  EXPECT_EQ(advice[0].objects[1], "table");
+}
+
 TEST(LocalityAdvice, PaddingComesBeforeSwappingWhereItSavesTheSame) {
   MadeLoops made;
   made.test.profile.tenures[2].bytes_touched = 50 * 64;

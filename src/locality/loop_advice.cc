@@ -1,5 +1,6 @@
 #include "locality/loop_advice.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -181,6 +182,11 @@ class LoopAdviser {
           advice.lines.push_back(std::move(line));
       }
       advice.objects = context_.objects_of(pair.second);
+      for (std::string& object : context_.objects_of(pair.first)) {
+        if (std::ranges::find(advice.objects, object) == advice.objects.end()) {
+          advice.objects.push_back(std::move(object));
+        }
+      }
       advice.title = fmt::format("put what threads write at {} into lines of their own",
                                  context_.place_of(pair.second));
       advice.reason = fmt::format(
