@@ -42,6 +42,7 @@ TEST(LocalityAdvice, SwapsALoopThatStepsOverLines) {
   EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000);
   EXPECT_DOUBLE_EQ(advice[0].share, 0.4);
   EXPECT_EQ(advice[0].lines, std::vector<std::string>{"mill.c:12"});
+  EXPECT_NE(advice[0].reason.find("beside the waits is not in the figure"), std::string::npos);
 }
 
 TEST(LocalityAdvice, FusesLoopsThatHandOnLinesTooLate) {

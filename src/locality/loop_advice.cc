@@ -65,7 +65,10 @@ class LoopAdviser {
       advice.title = fmt::format("swap the loops around {}", context_.place_of(loop));
       advice.reason = fmt::format(
           "It steps over lines and comes back to them too late: of each line that comes into {} it "
-          "uses {} before it is gone, and {}. The innermost loop should run along the lines.",
+          "uses {} before it is gone, and {}. The innermost loop should run along the lines. What "
+          "it "
+          "gains then beside the waits is not in the figure: vector instructions, and sums that no "
+          "longer wait for each other.",
           kLevelWords[level], format_part(used, 1), back);
     } else {
       advice.kind = AdviceKind::block_loops;
