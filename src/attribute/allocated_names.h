@@ -5,8 +5,7 @@
 //     quake.c:431       K[i] = (double*)malloc(9 * sizeof(double));   K[i]
 //     heat.f90:12       allocate(old(n, n), new(n, n))      old, and new of the second call
 //     containers.cc:27  order.prices.push_back(price);                order.prices
-//     containers.cc:31  std::vector<int> hits(4), misses(4);          hits, and misses of the
-//     second
+//     containers.cc:31  std::vector<int> hits(4), misses(4);          hits, then misses
 
 #include <cstdint>
 #include <map>

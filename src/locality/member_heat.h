@@ -7,6 +7,7 @@
 //     make          5 %       1     1    1         member, beside the one that they access most,
 //     heat                    1   0.05  0.05       each by the share of its waits in vain. An
 //                                                  initialization uses all of its lines.
+//
 // Code that accesses several members by one instruction (memcpy) tells nothing of them.
 
 #include <cstdint>
