@@ -43,18 +43,18 @@ std::string place_of_frame(const ImageFacts& facts, const Frame& frame) {
 AllocatedNames::Name AllocatedNames::find(const Location& call, const ImageFacts& facts,
                                           const Frame& frame) {
   const std::string text(find_source_line(facts, frame.file, frame.line).value_or(""));
-  const std::vector<std::string> names = find_allocated_names(text);
-  if (names.size() > 1) {
-    const std::string name = choose(names, place_of_frame(facts, frame), call);
-    const bool is_one = std::find(names.begin(), names.end(), name) != names.end();
-    return {name, is_one};
-  }
-  if (names.size() == 1) return {names.front(), true};
-  const std::string name = find_assigned(text);
+  const std::string place = place_of_frame(facts, frame);
+  const std::vector<std::string> fortran = find_allocated_names(text);
+  if (fortran.size() == 1) return {fortran.front(), true};
+  if (!fortran.empty()) return choose(fortran, place, call);
+  const std::vector<std::string> several = find_all_assigned(text);
+  const Name one = several.size() > 1    ? choose(several, place, call)
+                   : several.size() == 1 ? Name{several.front(), true}
+                                         : Name{find_assigned(text), true};
   const bool is_assigned = text.find('=') != std::string::npos;
-  const bool may_be_result = is_assigned && is_identifier(name) &&
-                             facts.strings.text(frame.function) != "main" && !is_global(name);
-  return {name, !name.empty() && !may_be_result};
+  const bool may_be_result = is_assigned && is_identifier(one.text) &&
+                             facts.strings.text(frame.function) != "main" && !is_global(one.text);
+  return {one.text, one.says_what && !one.text.empty() && !may_be_result};
 }
 
 /// Whether a variable of that name is among the data objects.
@@ -75,9 +75,9 @@ std::string AllocatedNames::find_result(const ImageFacts& facts, const Frame& fr
   return assigns_call_of(text, function) ? find_assigned(text) : "";
 }
 
-/// A statement that allocates several does it in its order, by a call each.
-std::string AllocatedNames::choose(const std::vector<std::string>& names, const std::string& place,
-                                   const Location& call) {
+/// A line that allocates several does it in its order, by a call each.
+AllocatedNames::Name AllocatedNames::choose(const std::vector<std::string>& names,
+                                            const std::string& place, const Location& call) {
   std::vector<FileOffset>& calls = calls_at_[place];
   if (calls.empty()) {
     for (const DataObject& object : code_.profile().objects) {
@@ -91,9 +91,8 @@ std::string AllocatedNames::choose(const std::vector<std::string>& names, const 
   }
   const auto found = std::lower_bound(calls.begin(), calls.end(), call.offset);
   const auto number = static_cast<size_t>(found - calls.begin());
-  return calls.size() == names.size() && number < names.size()
-             ? names[number]
-             : fmt::format("{}", fmt::join(names, " or "));
+  if (calls.size() == names.size() && number < names.size()) return {names[number], true};
+  return {fmt::format("{}", fmt::join(names, " or ")), false};
 }
 
 /// Where the call is that asks for a block at this place.

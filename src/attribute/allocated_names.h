@@ -5,6 +5,7 @@
 //     quake.c:431       K[i] = (double*)malloc(9 * sizeof(double));   K[i]
 //     heat.f90:12       allocate(old(n, n), new(n, n))      old, and new of the second call
 //     containers.cc:27  order.prices.push_back(price);                order.prices
+//     containers.cc:31  std::vector<int> hits(4), misses(4);          hits, then misses
 
 #include <cstdint>
 #include <map>
@@ -40,8 +41,8 @@ class AllocatedNames {
   std::string find_result(const ImageFacts& facts, const Frame& frame, std::string_view function);
 
  private:
-  std::string choose(const std::vector<std::string>& names, const std::string& place,
-                     const Location& call);
+  Name choose(const std::vector<std::string>& names, const std::string& place,
+              const Location& call);
   std::optional<Location> find_call_at(const DataObject& object, const std::string& place);
 
   bool is_global(const std::string& name);

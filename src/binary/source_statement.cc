@@ -161,6 +161,47 @@ std::string find_declared(std::string_view statement) {
   return is_made ? std::string(rest.substr(0, end)) : "";
 }
 
+/// The parts of a text between the separators that are in no brackets.
+std::vector<std::string_view> split_outside_brackets(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    if (c != separator || depth != 0) continue;
+    parts.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+bool may_allocate(std::string_view part) {
+  return part.find_first_of("({") != std::string_view::npos ||
+         part.find("new ") != std::string_view::npos;
+}
+
+/// "misses" of "misses(4)", behind the declaration of another variable.
+std::string find_declared_next(std::string_view part) {
+  part = trim(part);
+  const size_t end = part.find_first_of("({");
+  const std::string_view name = trim(part.substr(0, std::min(end, part.size())));
+  return std::all_of(name.begin(), name.end(), is_name_part) ? std::string(name) : "";
+}
+
+/// The arguments of a template at the beginning may have commas.
+std::vector<std::string_view> split_declarators(std::string_view statement) {
+  statement = trim(statement);
+  const std::string_view type = take_type(statement);
+  const bool is_template = !type.empty() && type.back() == '>';
+  const size_t begin =
+      is_template ? static_cast<size_t>(type.data() + type.size() - statement.data()) : 0;
+  std::vector<std::string_view> parts = split_outside_brackets(statement.substr(begin), ',');
+  parts.front() = statement.substr(0, begin + parts.front().size());
+  return parts;
+}
+
 }  // namespace
 
 std::string find_assigned(std::string_view statement) {
@@ -173,6 +214,23 @@ std::string find_assigned(std::string_view statement) {
   // If there are several, nobody knows which one is meant.
   if (find_assignment(statement, equals + 1) != std::string_view::npos) return "";
   return take_name_before(statement.substr(0, equals));
+}
+
+std::vector<std::string> find_all_assigned(std::string_view line) {
+  line = line.substr(0, std::min(line.find("//"), line.size()));
+  std::vector<std::string> names;
+  for (const std::string_view statement : split_outside_brackets(line, ';')) {
+    bool declares = false;  // as containers are declared
+    for (const std::string_view part : split_declarators(statement)) {
+      if (!may_allocate(part)) continue;
+      std::string name = find_assigned(part);
+      if (name.empty() && declares) name = find_declared_next(part);
+      if (name.empty()) return {};
+      declares = declares || name == find_declared(part);
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
 }
 
 std::vector<std::string> find_allocated_names(std::string_view statement) {

@@ -16,6 +16,12 @@ namespace culprit {
 /// loops are no part of it.
 std::string find_assigned(std::string_view statement);
 
+/// Of a line with several statements, or declarations of several, to what each one that calls or
+/// makes something assigns it, in their order: "hits" and "misses" of "std::vector<int> hits(4),
+/// misses(4);", "a" and "b" of "a = malloc(4); b = malloc(4); n = 4;". Empty if one of them does
+/// something else.
+std::vector<std::string> find_all_assigned(std::string_view line);
+
 /// What Fortran's statement allocates, in its order: "a" and "grid%x" of "allocate(a(n,n),
 /// grid%x(n), stat=ios)". Empty if it is none.
 std::vector<std::string> find_allocated_names(std::string_view statement);

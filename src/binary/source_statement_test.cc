@@ -32,6 +32,23 @@ TEST(SourceStatement, WhatItAssignsTo) {
   EXPECT_EQ(find_assigned("="), "");
 }
 
+TEST(SourceStatement, WhatEachOfSeveralAssignsTo) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(find_all_assigned("  std::vector<int> hits(4), misses{4};"), (Names{"hits", "misses"}));
+  EXPECT_EQ(find_all_assigned("std::map<int, long> a(f(1, 2)), b(3), c;"), (Names{"a", "b"}));
+  EXPECT_EQ(find_all_assigned("long* a = malloc(n * 8), *b = malloc(n * 8);"), (Names{"a", "b"}));
+  EXPECT_EQ(find_all_assigned("a = new int[4]; b->c[i] = new int[4]; n = 4;  // (all), rows"),
+            (Names{"a", "b->c[i]"}));
+  EXPECT_EQ(find_all_assigned("std::vector<int> dummy(4); dummy[1] = n;"), (Names{"dummy"}));
+  EXPECT_EQ(find_all_assigned("for (int i = 0, j = f(); i < n; ++i) rows[i] = make(i, j);"),
+            (Names{"rows[i]"}));
+  EXPECT_EQ(find_all_assigned("a.reserve(4); b.reserve(4);"), (Names{"a", "b"}));
+  EXPECT_EQ(find_all_assigned("p = malloc(4); use(p);"), Names{});
+  EXPECT_EQ(find_all_assigned("auto p = std::make_unique<std::pair<int, int>>(5);"), Names{});
+  EXPECT_EQ(find_all_assigned(")("), Names{});
+  EXPECT_EQ(find_all_assigned(""), Names{});
+}
+
 TEST(SourceStatement, WhatFortranAllocates) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(find_allocated_names("  allocate(a(n,n), x(n), y(n))"), (Names{"a", "x", "y"}));

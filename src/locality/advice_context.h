@@ -38,6 +38,12 @@ class AdviceContext {
   /// Of data alone.
   [[nodiscard]] const UseEvents& events_of_data() const { return events_of_data_; }
 
+  /// As AdviceFacts has it.
+  [[nodiscard]] std::vector<LoopsOnObjects> split_by_loop(
+      size_t groups, const std::vector<std::optional<size_t>>& group_of) {
+    return facts_.split_by_loop(code_.profile(), groups, group_of);
+  }
+
   /// Measured cycles for a modelled one.
   [[nodiscard]] double scale_of(uint32_t loop) const { return scales_.of(loop); }
   [[nodiscard]] double scale_of(const GroupFacts& object) const {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "locality/loop_scales.h"
@@ -42,6 +43,14 @@ struct GroupFacts {
   GroupFacts& operator+=(const GroupFacts& other);
 };
 
+/// What one loop does to a group of data objects.
+struct LoopOnObjects {
+  GroupFacts facts;
+  std::map<uint32_t, Refetches> refetched_from;  // by the loop that had brought the lines in before
+  std::map<uint32_t, uint64_t> lines;            // rows of AdviceFacts::lines, as lines_of_loop
+};
+using LoopsOnObjects = std::map<uint32_t, LoopOnObjects>;  // by row of `loops`
+
 struct AdviceFacts {
   /// `scales` must outlive it.
   AdviceFacts(const Profile& profile, CodeIndex& code, LoopScales& scales);
@@ -53,11 +62,16 @@ struct AdviceFacts {
   PairSums<Refetches> refetches;      // by rows of loops, as sharing
   PairSums<Sharing> sharing;
   Waits total;
+  bool has_prefetches = false;  // some prefetcher has brought in a line of data
   /// The lines that a loop, or an object, is at: rows of `lines` -> lines brought into L1D.
   std::vector<std::map<uint32_t, uint64_t>> lines_of_loop;
   std::vector<std::map<uint32_t, uint64_t>> lines_of_object;
   std::vector<std::map<uint32_t, uint64_t>> objects_of_loop;  // ObjectId -> likewise
   std::vector<std::map<uint32_t, uint64_t>> loops_of_object;
+
+  /// What each loop does to groups of data objects; `group_of`: by ObjectId, nullopt: of none.
+  std::vector<LoopsOnObjects> split_by_loop(const Profile& profile, size_t groups,
+                                            const std::vector<std::optional<size_t>>& group_of);
 
  private:
   void add_counts(const Profile& profile, LoopScales& scales);

@@ -243,6 +243,31 @@ TEST(Data, FortranAllocatesSeveralAtOnce) {
   EXPECT_EQ(second->part->use.accesses, 200u);
 }
 
+TEST(Data, ALineMayDeclareSeveralContainers) {
+  MadeData made;
+  Profile& p = made.test.profile;
+  made.test.facts[kMill].sources[0].lines[5] = "  std::vector<int> hits(4), misses(4);";  // :14
+  p.objects.push_back(p.objects[1]);
+  p.stacks.push_back({StackId(), at(0x228)});
+  p.objects[4].calls = StackId(1u);
+  p.histograms[0].objects[1] = ObjectId(4u);
+  const auto first = made.make_data_report({.object = "hits"});
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->part->name.name, "hits mill.c:14");
+  EXPECT_EQ(first->part->use.accesses, 800u);
+  const auto second = made.make_data_report({.object = "misses"});
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->part->use.accesses, 200u);
+  // A third call: which one is whose the source does not tell.
+  p.objects.push_back(p.objects[1]);
+  p.stacks.push_back({StackId(), at(0x22a)});
+  p.objects[5].calls = StackId(2u);
+  const auto unclear = made.make_data_report({.object = "mill.c:14"});
+  ASSERT_TRUE(unclear) << unclear.error().message;
+  EXPECT_EQ(unclear->part->name.kept_in, "hits or misses");
+  EXPECT_EQ(unclear->part->name.name, "grind mill.c:14");
+}
+
 TEST(Data, SaysThatNothingWasRecorded) {
   MadeLocality made;
   const auto none = make_data(made.test.profile, made.test.lookup(), {});
@@ -294,7 +319,7 @@ MemberHeat heat_of(uint64_t waits_of_copies) {
   const FactsLookup facts = made.test.lookup();
   CodeIndex code(p, facts);
   CodeLoops loops(code);
-  return compute_member_heat(code, loops, ObjectId(2u), find_use_events(p, false));
+  return compute_member_heat(code, loops, ObjectId(2u), find_use_events(p, false), 64);
 }
 
 TEST(MemberHeat, IsOfWhereTheProgramWaitsHoweverOftenElementsAreCopied) {

@@ -42,6 +42,32 @@ TEST(Locality, TemporalUseOfASampleIsNotNegative) {
   EXPECT_EQ(compute_temporal_use(scaled), 0);
 }
 
+// A short run has no samples of what its model has most of.
+TEST(Locality, SaysWhyAFigureIsNotThere) {
+  MadeLocality made;
+  Profile& p = made.test.profile;
+  p.events[4].name = p.strings.intern("instructions");
+  made.add_measured(7, 0);
+  p.histograms.back().offsets[0] = FileOffset(0x223);  // line 14, which accesses nothing
+  auto report = made.make();
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->rows.size(), 3u);
+  EXPECT_EQ(report->rows[0].spot.label(), "mill.c:14");
+  EXPECT_EQ(report->rows[1].spot.label(), "mill.c:12");  // 6,000 modelled cycles, 200 accesses
+  EXPECT_EQ(report->rows[2].spot.label(), "mill.c:11");  // 4,000 and 800
+  std::string text = print_locality(p, *report, Format::text, {.width = 500});
+  EXPECT_NE(
+      text.find(
+          "\n-: in ~cycles none of the 7 samples is there (a longer run has more); where only "
+          "cycles stand it was not simulated, as the kernel never is.\n"),
+      std::string::npos)
+      << text;
+  MadeLocality whole;
+  report = whole.make();
+  text = print_locality(whole.test.profile, *report, Format::text, {.width = 500});
+  EXPECT_EQ(text.find("\n-: "), std::string::npos) << text;
+}
+
 TEST(Locality, WhatTheLimitCutsIsSummed) {
   MadeLocality made;
   const auto report = made.make({.limit = 1});

@@ -101,8 +101,14 @@ class LocalityText {
     if (report_.events.has_waits) {
       words += " waits: of its modelled cycles, those waiting for data or to store them.";
     }
+    std::vector<const Use*> uses;
+    for (const StatementRow& row : report_.rows) uses.push_back(&row.use);
+    const UseColumns columns(UseColumns::Of::code, report_.events, report_.caches, all_cost(),
+                             report_.options.level);
     words += describe_sampling(report_.caches);
-    return wrap(words, style_.width, 2) + "\n";
+    const std::string gaps = columns.describe_gaps(uses, report_.totals.cost.samples);
+    return wrap(words, style_.width, 2) + "\n" +
+           (gaps.empty() ? "" : wrap(gaps, style_.width, 2) + "\n");
   }
 
   std::string next_step() const {

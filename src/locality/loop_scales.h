@@ -31,9 +31,10 @@ class LoopScales {
   /// Of all that was sampled, the kernel's included. [cycles]
   [[nodiscard]] double measured_cycles() const { return measured_cycles_; }
   /// Measured cycles for a modelled one. A loop with too few samples has the scale of what is left
-  /// of its function, or of everything: what was modelled, times its scale, adds up to what was
-  /// measured of code that was modelled. 1 where no run was measured.
-  /// Errors: by fifty samples within 28 % [95 %]
+  /// of its function, or of everything, as far as its own few do not speak against it. What was
+  /// modelled, times its scale, adds up to what was measured of code that was modelled. 1 where no
+  /// run was measured.
+  /// Errors: by fifty samples within 28 % [95 %]; of fewer as kScaleShape has it
   [[nodiscard]] double of(uint32_t loop) const;
   /// Costs of modelled cycles become measured ones; it must outlive what is added up with them.
   void share_out(UseEvents& events);
@@ -47,12 +48,17 @@ class LoopScales {
     [[nodiscard]] double scale() const { return measured / modelled; }
     Cycles& operator+=(const Cycles& other);
   };
+  /// Loops that do not tell by themselves, and all that is left of a function, or of everything.
+  struct Pool {
+    Cycles all;
+    std::vector<std::pair<uint32_t, Cycles>> loops;
+  };
+  void share_out(const Pool& pool);
 
   CodeLoops loops_;
   double measured_cycles_ = 0;
   std::vector<std::optional<double>> by_loop_;
-  std::map<std::string, double> by_function_;
-  double rest_ = 1;
+  double rest_ = 1;  // of loops that were neither measured nor modelled
 };
 
 }  // namespace culprit

@@ -18,8 +18,14 @@ constexpr double kMostUnknown = 0.5;
 
 /// What one loop does to the members, by their rows.
 struct LoopUse {
-  double waits = 0;
+  Use use;
   std::vector<uint64_t> accesses;
+
+  /// Of its waits those for bytes that nobody uses, as far as its lines tell.
+  [[nodiscard]] double waits_in_vain(uint32_t line_bytes) const {
+    const double used = compute_spatial_percent(use.levels[0], line_bytes).value_or(0) / 100;
+    return use.waits * std::max(0.0, 1 - used);
+  }
 };
 
 std::map<uint32_t, LoopUse> find_loop_uses(const Profile& profile, const ObjectMembers& members,
@@ -40,7 +46,7 @@ std::map<uint32_t, LoopUse> find_loop_uses(const Profile& profile, const ObjectM
     LoopUse& loop = by_loop[key.first];
     loop.accesses.resize(members.fields.size());
     loop.accesses[key.second] += uses[row].accesses;
-    loop.waits += uses[row].waits;
+    loop.use += uses[row];
   }
   return by_loop;
 }
@@ -61,33 +67,47 @@ std::vector<double> find_member_accesses(const ObjectMembers& members, const Loo
 }  // namespace
 
 MemberHeat compute_member_heat(CodeIndex& code, CodeLoops& loops, ObjectId object,
-                               const UseEvents& events) {
+                               const UseEvents& events, uint32_t line_bytes) {
   const ObjectMembers members = find_members(code, object);
   if (members.fields.empty()) return {};
   std::vector<double> heat(members.several);  // members stand before the row of several
   double all = 0;
   double known = 0;
+  std::map<uint32_t, std::vector<double>> accesses_of_loop;  // where they are known
   for (const auto& [row, loop] : find_loop_uses(code.profile(), members, loops, object, events)) {
-    all += loop.waits;
-    const std::vector<double> accesses = find_member_accesses(members, loop);
+    const double in_vain = loop.waits_in_vain(line_bytes);
+    all += in_vain;
+    std::vector<double> accesses = find_member_accesses(members, loop);
     const double most = accesses.empty() ? 0 : *std::max_element(accesses.begin(), accesses.end());
     const auto unknown =
         static_cast<double>(loop.accesses[members.several] + loop.accesses[members.unknown]);
     if (!(most > 0) || unknown > kMuchUnknown * most) continue;
-    known += loop.waits;
-    for (size_t i = 0; i < heat.size(); ++i) heat[i] += loop.waits * accesses[i] / most;
+    known += in_vain;
+    for (size_t i = 0; i < heat.size(); ++i) heat[i] += in_vain * accesses[i] / most;
+    accesses_of_loop[row] = std::move(accesses);
   }
   if (!(known > kMostUnknown * all)) return {};
   MemberHeat found;
+  std::vector<bool> is_hot;
   for (size_t i = 0; i < heat.size(); ++i) {
     const FieldUse& member = members.fields[i];
     if (member.is_padding) found.padding_bytes += member.size_bytes;
-    if (heat[i] < kHot * known) {
+    is_hot.push_back(heat[i] >= kHot * known);
+    if (!is_hot.back()) {
       found.cold_bytes += member.size_bytes;
       continue;
     }
     found.hot += (found.hot.empty() ? "" : ", ") + printable(member.name);
     found.hot_bytes += member.size_bytes;
+  }
+  for (const auto& [loop, accesses] : accesses_of_loop) {
+    double hot = 0;
+    double cold = 0;
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      double& most = is_hot[i] ? hot : cold;
+      most = std::max(most, accesses[i]);
+    }
+    found.cold_parts[loop] = cold < hot ? cold / hot : 1;
   }
   return found;
 }

@@ -1,5 +1,7 @@
 #include "locality/object_advice.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -20,6 +22,26 @@ struct ObjectGroup {
   GroupFacts facts;
   std::map<uint32_t, uint64_t> lines;  // as AdviceFacts has them
   std::map<uint32_t, uint64_t> loops;
+  LoopsOnObjects by_loop;
+};
+
+/// What another layout saves, and where. Loops that use all of what they bring in save nothing.
+struct LayoutGain {
+  double modelled = 0;  // cycles
+  double measured = 0;  // these, in measured cycles
+  Use use;              // of the loops that save
+  std::set<uint32_t> loops;
+  std::map<uint32_t, uint64_t> lines;
+
+  void add(double saved, double scale, uint32_t loop, const LoopOnObjects& there) {
+    if (!(saved > 0)) return;
+    modelled += saved;
+    measured += saved * scale;
+    use += there.facts.use;
+    loops.insert(loop);
+    for (const auto& [line, brought] : there.lines) lines[line] += brought;
+  }
+  [[nodiscard]] double scale() const { return modelled > 0 ? measured / modelled : 1; }
 };
 
 class ObjectAdviser {
@@ -39,7 +61,7 @@ class ObjectAdviser {
       const GroupFacts& here = facts_.by_loop[loop];
       const double saved = saved_by_layout(here) * context_.scale_of(loop);
       if (!context_.has_lines(loop) || !context_.is_worth(saved)) continue;
-      LocalityAdvice advice = layout_of(here, "the data of " + context_.place_of(loop));
+      LocalityAdvice advice = layout_of(here.use, "the data of " + context_.place_of(loop));
       advice.saved_cycles = saved;
       advice.lines = context_.lines_of(loop);
       context_.add(std::move(advice), {loop}, context_.scale_of(loop));
@@ -62,6 +84,7 @@ class ObjectAdviser {
     ObjectDescriber names(context_.code());
     std::vector<ObjectGroup> groups;
     std::map<std::string, size_t> known;
+    std::vector<std::optional<size_t>> group_of(facts_.by_object.size());
     for (const auto& [waited, object] : order) {
       ObjectWords name = names.describe(ObjectId(object));
       const std::string key = name.place.empty()
@@ -69,18 +92,21 @@ class ObjectAdviser {
                                   : fmt::format("{} {} {}", name.name, name.place, name.type);
       const auto [found, is_new] = known.try_emplace(key, groups.size());
       if (is_new) {
-        groups.push_back({ObjectId(object), std::move(name), {}, {}, {}});
+        groups.push_back({ObjectId(object), std::move(name), {}, {}, {}, {}});
       } else {
         ObjectWords& all = groups[found->second].name;
         all.blocks += name.blocks;
         all.total_bytes += name.total_bytes;
         if (all.size_bytes != name.size_bytes) all.size_bytes = 0;
       }
+      group_of[object] = found->second;
       ObjectGroup& group = groups[found->second];
       group.facts += facts_.by_object[object];
       for (const auto& [line, lines] : facts_.lines_of_object[object]) group.lines[line] += lines;
       for (const auto& [loop, lines] : facts_.loops_of_object[object]) group.loops[loop] += lines;
     }
+    std::vector<LoopsOnObjects> split = context_.split_by_loop(groups.size(), group_of);
+    for (size_t i = 0; i < groups.size(); ++i) groups[i].by_loop = std::move(split[i]);
     return groups;
   }
   /// 0 where lines are well used.
@@ -90,7 +116,15 @@ class ObjectAdviser {
         here.waits, {context_.used_in_the_end(here.use, 0), context_.used_in_the_end(here.use, 1),
                      context_.used_in_the_end(here.use, 2)});
   }
-  LocalityAdvice layout_of(const GroupFacts& here, const std::string& what) {
+  /// Only the bytes that are used had to come.
+  [[nodiscard]] LayoutGain find_layout_gain(const ObjectGroup& group) const {
+    LayoutGain gain;
+    for (const auto& [loop, there] : group.by_loop) {
+      gain.add(saved_by_layout(there.facts), context_.scale_of(loop), loop, there);
+    }
+    return gain;
+  }
+  LocalityAdvice layout_of(const Use& use, const std::string& what) {
     LocalityAdvice advice;
     advice.kind = AdviceKind::split_layout;
     advice.title = fmt::format("lay out {} so that lines are used", what);
@@ -98,29 +132,20 @@ class ObjectAdviser {
         "Of each {} B line that comes into L1D {} are used. Keep together what is used together: "
         "split "
         "the struct, or arrays instead of an array of structs.",
-        context_.caches().line_bytes, format_part(context_.spatial(here.use, 0), 1));
+        context_.caches().line_bytes, format_part(context_.spatial(use, 0), 1));
     return advice;
   }
   void advise_on_object(const ObjectGroup& group) {
-    const GroupFacts& here = group.facts;
-    double saved = saved_by_layout(here);
-    if (!(saved > 0)) return;
-    const double scale = context_.scale_of(group.facts);
-    saved *= scale;
-    if (!context_.is_worth(saved)) return;
+    LayoutGain gain = find_layout_gain(group);
+    if (!context_.is_worth(gain.measured)) return;
     const ObjectWords& name = group.name;
-    LocalityAdvice advice = layout_of(here, printable(name.name));
-    advice.saved_cycles = saved;
+    LocalityAdvice advice = layout_of(gain.use, printable(name.name));
+    const MemberHeat heat = advise_on_fields(group, gain.use, advice);
+    const bool is_split = heat.hot_bytes != 0;
+    if (is_split) gain = find_split_gain(group, heat);
+    advice.saved_cycles = gain.measured;
     note_object(group, advice);
-    const uint64_t hot_bytes = advise_on_fields(group, advice);
-    const bool is_split = hot_bytes != 0;
-    if (is_split) {
-      const uint64_t all_bytes = name.total_bytes != 0 ? name.total_bytes : name.size_bytes;
-      advice.saved_cycles = std::max(
-          saved, scale * saved_by_fitting(here, static_cast<double>(all_bytes) *
-                                                    static_cast<double>(hot_bytes) /
-                                                    static_cast<double>(name.element_bytes)));
-    }
+    advice.lines = lines_of(gain.lines);
     const double block =
         name.blocks > 0 ? static_cast<double>(name.total_bytes) / static_cast<double>(name.blocks)
                         : 0;
@@ -133,9 +158,9 @@ class ObjectAdviser {
           "into L1D {} are used. One block for all of them, or a pool, has no gaps.",
           format_thousands(name.blocks), block,
           name.kept_in.empty() ? "" : " into " + printable(name.kept_in),
-          context_.caches().line_bytes, format_part(context_.spatial(here.use, 0), 1));
+          context_.caches().line_bytes, format_part(context_.spatial(gain.use, 0), 1));
     }
-    context_.add(std::move(advice), loops_of(group), context_.scale_of(group.facts));
+    context_.add(std::move(advice), gain.loops, gain.scale());
   }
 
   static std::set<uint32_t> loops_of(const ObjectGroup& group) {
@@ -145,8 +170,10 @@ class ObjectAdviser {
   }
   void note_object(const ObjectGroup& group, LocalityAdvice& advice) {
     advice.objects = {printable(group.name.name)};
-    advice.lines =
-        context_.top(group.lines, [&](uint32_t row) { return facts_.lines.spot(row).label(); });
+    advice.lines = lines_of(group.lines);
+  }
+  [[nodiscard]] std::vector<std::string> lines_of(const std::map<uint32_t, uint64_t>& lines) const {
+    return context_.top(lines, [&](uint32_t row) { return facts_.lines.spot(row).label(); });
   }
 
   // ---- Pages of an object. ----
@@ -192,41 +219,103 @@ class ObjectAdviser {
     context_.add(std::move(advice), loops_of(group), context_.scale_of(group.facts));
   }
 
-  /// What saved_by_layout() is where what is used takes `bytes` when it is packed: nobody waits any
-  /// more for caches beyond the first one that holds it.
-  [[nodiscard]] double saved_by_fitting(const GroupFacts& here, double bytes) const {
-    const Waits& waits = here.waits;
-    const auto fits = [&](size_t level) {
-      return context_.caches().levels[level] &&
-             bytes <= static_cast<double>(context_.caches().levels[level]->size_bytes);
-    };
-    if (fits(0)) return waits.l2 + waits.l3 + waits.memory + waits.bandwidth;
-    const double saved = waits.l2 * (1 - context_.used_in_the_end(here.use, 0));
-    if (fits(1)) return saved + waits.l3 + waits.memory + waits.bandwidth;
-    if (!fits(2)) return 0;
-    return saved + waits.l3 * (1 - context_.used_in_the_end(here.use, 1)) + waits.memory +
-           waits.bandwidth;
+  // ---- A struct of which only some members are used. ----
+
+  /// The members that are hot are packed. Where elements follow each other fewer lines come; where
+  /// they are accessed in any order each is a line of its own as before, until all have room. A
+  /// loop that accesses cold members, too, has two lines for one.
+  [[nodiscard]] LayoutGain find_split_gain(const ObjectGroup& group, const MemberHeat& heat) const {
+    const ObjectWords& name = group.name;
+    const double hot_part =
+        static_cast<double>(heat.hot_bytes) / static_cast<double>(name.element_bytes);
+    const auto bytes =
+        static_cast<double>(name.total_bytes != 0 ? name.total_bytes : name.size_bytes);
+    LayoutGain gain;
+    for (const auto& [loop, there] : group.by_loop) {
+      Refetches back;
+      for (const auto& [from, refetched] : there.refetched_from) {
+        for (size_t level = 0; level < kDataLevels; ++level) {
+          back.capacity[level] += refetched.all(level) * (1 - heat.cold_part(from));
+        }
+      }
+      const Use& use = there.facts.use;
+      const double in_order = find_part_in_order(use);
+      std::array<PackedLines, kDataLevels> packed;
+      for (size_t level = 0; level < kDataLevels; ++level) {
+        const auto lines = static_cast<double>(use.levels[level].lines);
+        const double used = std::max(context_.used_in_the_end(use, level), hot_part);
+        const double in_any_order =
+            find_part_still_coming(level, lines - back.all(level), bytes * hot_part, hot_part);
+        packed[level].still_come = in_order * std::min(1.0, used) + (1 - in_order) * in_any_order;
+        packed[level].are_held = find_part_held(level, bytes, bytes * hot_part, in_order);
+      }
+      const double saved =
+          compute_saved_by_split(there.facts.waits, packed, context_.lines_in(use, back));
+      gain.add(saved * (1 - heat.cold_part(loop)), context_.scale_of(loop), loop, there);
+    }
+    return gain;
   }
 
-  /// Tells which members of a struct are used, and which only take room in the lines. Returns the
-  /// bytes of the former; 0 if nothing is gained by keeping them apart.
-  uint64_t advise_on_fields(const ObjectGroup& group, LocalityAdvice& advice) {
+  /// Which part of the lines a prefetcher brought in: it finds those that follow each other. All
+  /// where the machine has none, so that nothing is known.
+  [[nodiscard]] double find_part_in_order(const Use& use) const {
+    if (!facts_.has_prefetches) return 1;
+    double part = 0;
+    for (size_t level = 0; level < kDataLevels; ++level) {
+      const LineUse& lines = use.levels[level];
+      if (lines.lines == 0) continue;
+      part = std::max(
+          part, static_cast<double>(lines.lines_prefetched) / static_cast<double>(lines.lines));
+    }
+    return part;
+  }
+
+  /// Of lines that come to a cache in any order, since others had been there meanwhile or they are
+  /// new: each packed line once, where the cache holds them all, and at least as many as are packed
+  /// of those that there were.
+  [[nodiscard]] double find_part_still_coming(size_t level, double lines, double bytes,
+                                              double hot_part) const {
+    if (!holds(level, bytes) || !(lines > 0)) return 1;
+    return std::min(1.0, std::max(hot_part, bytes / context_.caches().line_bytes / lines));
+  }
+
+  [[nodiscard]] bool holds(size_t level, double bytes) const {
+    const auto& cache = context_.caches().levels[level];
+    return cache && bytes > 0 && bytes <= static_cast<double>(cache->size_bytes);
+  }
+
+  /// Which part of the lines that come back to a cache, since it could not hold them, it holds when
+  /// they are fewer. What is gone through in order it holds all or nothing of; in any order a part.
+  [[nodiscard]] double find_part_held(size_t level, double bytes_before, double bytes,
+                                      double in_order) const {
+    if (holds(level, bytes)) return 1;
+    const auto& cache = context_.caches().levels[level];
+    if (!cache || !(bytes > 0)) return 0;
+    const auto room = static_cast<double>(cache->size_bytes);
+    const double gone_before = 1 - room / bytes_before;
+    return (1 - in_order) * (1 - (1 - room / bytes) / gone_before);
+  }
+
+  /// Tells which members of a struct are used, and which only take room in the lines. `use`: of the
+  /// loops where another layout saves something. Nothing is hot if nothing is gained by keeping
+  /// members apart.
+  MemberHeat advise_on_fields(const ObjectGroup& group, const Use& use, LocalityAdvice& advice) {
     const ObjectWords& name = group.name;
-    if (name.element_bytes == 0) return 0;
+    if (name.element_bytes == 0) return {};
     const std::string type = printable(name.type);
-    const std::string little = fmt::format("Of each {} B line that comes into L1D {} are used.",
-                                           context_.caches().line_bytes,
-                                           format_part(context_.spatial(group.facts.use, 0), 1));
+    const std::string little =
+        fmt::format("Of each {} B line that comes into L1D {} are used.",
+                    context_.caches().line_bytes, format_part(context_.spatial(use, 0), 1));
     if (!find_layout(context_.code(), group.first).is_struct()) {
       advice.reason = fmt::format(
           "{} Its elements ({}, {} B each) are accessed with gaps between them: one after the "
           "other, or those that are used kept together.",
           little, type, name.element_bytes);
-      return 0;
+      return {};
     }
-    const MemberHeat heat = compute_member_heat(context_.code(), context_.loops(), group.first,
-                                                context_.events_of_data());
-    if (heat.hot.empty()) return 0;
+    MemberHeat heat = compute_member_heat(context_.code(), context_.loops(), group.first,
+                                          context_.events_of_data(), context_.caches().line_bytes);
+    if (heat.hot.empty()) return {};
     constexpr double kMuch = 0.25;
     const auto element = static_cast<double>(name.element_bytes);
     if (static_cast<double>(heat.cold_bytes) < kMuch * element) {
@@ -234,7 +323,7 @@ class ObjectAdviser {
           "{} Of each {} the program accesses {} ({} of {} B): what is used of a line depends on "
           "the order in which elements are accessed. Smaller elements, or their order in memory.",
           little, type, heat.hot, heat.hot_bytes, name.element_bytes);
-      return 0;
+      return {};
     }
     advice.title =
         fmt::format("{} {}", heat.cold_bytes > heat.padding_bytes ? "split" : "reorder", type);
@@ -243,7 +332,7 @@ class ObjectAdviser {
         "ever{}: keep those together, and the others elsewhere.",
         little, name.element_bytes, type, heat.hot, heat.hot_bytes, heat.cold_bytes,
         heat.padding_bytes == 0 ? "" : fmt::format(", {} of them padding", heat.padding_bytes));
-    return heat.hot_bytes;
+    return heat;
   }
 
   AdviceContext& context_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "print/event_display.h"
@@ -79,7 +80,8 @@ std::string describe_sampling(const Caches& caches) {
 }
 
 std::string UseColumns::share(const Use& use) const {
-  if (!(all_ > 0)) return "-";
+  const bool is_measured = events_.cost == UseEvents::Cost::measured;
+  if (!(all_ > 0) || (is_measured && use.cost.samples == 0)) return "-";
   return fmt::format("{:.1f} %", 100 * events_.value_of(use).value / all_);
 }
 
@@ -90,6 +92,30 @@ std::string UseColumns::describe_cost(const Use& use) const {
     text += fmt::format(", of its modelled cycles {} wait for data", waits_of(use));
   }
   return text;
+}
+
+std::string UseColumns::describe_gaps(const std::vector<const Use*>& rows, uint64_t samples) const {
+  const bool is_measured = events_.cost == UseEvents::Cost::measured;
+  bool has_no_samples = false;
+  bool is_not_simulated = false;
+  bool brings_nothing = false;
+  for (const Use* const use : rows) {
+    const bool was_simulated = use->cycles > 0 || use->accesses > 0;
+    const bool brings = use->accesses > 0 && use->levels[level_].lines > 0;
+    has_no_samples = has_no_samples || (is_measured && !(events_.value_of(*use).value > 0));
+    is_not_simulated = is_not_simulated || !was_simulated;
+    brings_nothing = brings_nothing || (was_simulated && !brings);
+  }
+  std::vector<std::string> words;
+  if (has_no_samples) {
+    words.push_back(fmt::format("in {} none of the {} samples is there (a longer run has more)",
+                                events_.heading(), format_thousands(samples)));
+  }
+  if (is_not_simulated) {
+    words.emplace_back("where only cycles stand it was not simulated, as the kernel never is");
+  }
+  if (brings_nothing) words.emplace_back("else no access is there, or none that brought a line in");
+  return words.empty() ? "" : fmt::format("-: {}.", fmt::join(words, "; "));
 }
 
 std::vector<TextColumn> UseColumns::make(const std::vector<const Use*>& rows,

@@ -31,6 +31,10 @@ class UseColumns {
                                              const std::string& heading,
                                              const std::vector<std::string>& labels,
                                              size_t width) const;
+  /// What "-" means in the columns of these rows, for the words below a table; "" where there is
+  /// none. `samples`: of the whole run.
+  [[nodiscard]] std::string describe_gaps(const std::vector<const Use*>& rows,
+                                          uint64_t samples) const;
   /// "710 M cycles ?  17.0 %, 84 % of them waits".
   [[nodiscard]] std::string describe_cost(const Use& use) const;
 

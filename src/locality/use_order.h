@@ -25,6 +25,7 @@ inline std::vector<uint32_t> order_by_cost(const std::vector<Use>& uses, const U
     const double cost = events.value_of(one).value;
     const double other_cost = events.value_of(other).value;
     if (cost != other_cost) return cost > other_cost;
+    if (one.cycles != other.cycles) return one.cycles > other.cycles;
     if (one.accesses != other.accesses) return one.accesses > other.accesses;
     return a < b;
   });

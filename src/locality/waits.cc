@@ -106,4 +106,20 @@ double compute_saved_by_packing(const Waits& waits, const std::array<double, 3>&
          (waits.memory + waits.bandwidth) * (1 - used[2]);
 }
 
+double compute_saved_by_split(const Waits& waits, const std::array<PackedLines, 3>& packed,
+                              const std::array<LinesIn, 3>& back) {
+  const double fewer = compute_saved_by_packing(
+      waits, {packed[0].still_come, packed[1].still_come, packed[2].still_come});
+  // What a nearer level holds need not come from any of the farther ones.
+  const double in_first = packed[0].are_held;
+  const double in_second = std::max(in_first, packed[1].are_held);
+  const double in_third = std::max(in_second, packed[2].are_held);
+  Waits held;
+  held.l2 = waits.l2 * packed[0].still_come * in_first;
+  held.l3 = waits.l3 * packed[1].still_come * in_second;
+  held.memory = waits.memory * packed[2].still_come * in_third;
+  held.bandwidth = waits.bandwidth * packed[2].still_come * in_third;
+  return fewer + compute_saved_by_hits(held, back);
+}
+
 }  // namespace culprit

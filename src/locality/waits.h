@@ -56,4 +56,15 @@ double compute_saved_by_hits(const Waits& waits, const std::array<LinesIn, 3>& l
 ///         before it is gone from all of them [0 to 1]
 double compute_saved_by_packing(const Waits& waits, const std::array<double, 3>& used);
 
+/// What becomes of the lines of one level when the members that are used together are packed.
+struct PackedLines {
+  double still_come = 1;  // for each line that comes now [0 to 1]
+  double are_held = 0;    // of those that come back and were gone: the part that has room then
+};
+
+/// The part that is gone then: fewer lines come, and of these some are still there. [cycles]
+/// Shape:  by level: L1D, L2, L3; `back`: as compute_saved_by_hits() has it
+double compute_saved_by_split(const Waits& waits, const std::array<PackedLines, 3>& packed,
+                              const std::array<LinesIn, 3>& back);
+
 }  // namespace culprit
