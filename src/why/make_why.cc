@@ -307,7 +307,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   cost.hertz = find_hertz(profile);
   cost.is_counting = !has_histograms(profile);
   RowAmounts amounts;
-  std::map<std::string, double> redirected;
+  RedirectedCycles redirected;
   if (cost.is_counting) {
     amounts = match.amounts(run_counts(profile));
     why.tree = make_cost_tree(cpu, amounts, cost);
@@ -336,11 +336,11 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     const std::optional<TwoRuns> runs = find_two_runs(profile);
     if (cpu.is_simulated && runs && options.filters.empty()) {
       redirected = find_redirected_cycles(profile, facts, *runs, table);
-      move_redirected_time(redirected, *runs, table);
+      move_redirected_time(redirected.moved, *runs, table);
     }
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
     if (why.measured) {
-      std::string words = describe_redirected(redirected, why.measured->measured.value);
+      std::string words = describe_redirected(redirected.moved, why.measured->measured.value);
       if (!words.empty()) why.remarks.push_back(std::move(words));
     }
     if (why.measured) {
