@@ -134,7 +134,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
   app->add_option("--budget", command->budget_percent,
                   "of each CPU's time, for samples: the rate follows from what one costs here [1]")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.01, 50.0));
+      ->check(in_range(0.01, 50.0));
   app->add_option("-e,--event", command->events,
                   "events to sample beside time, as `culprit record` takes them, each every so "
                   "often: page-faults/period=50/ [of 101 of the kernel's own, 10,000,019 cycles or "
@@ -148,7 +148,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
                   "call stacks, too, so often a second on each CPU (19): who calls what is hot; "
                   "half of the budget at most [none]")
       ->type_name("HZ")
-      ->check(CLI::Range(1.0, 999.0));
+      ->check(in_range(1.0, 999.0));
   add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
   add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [1m]");
   add_length(app, "--keep", &command->keeping.forget_after_s, "older epochs are removed [90d]");
