@@ -176,6 +176,15 @@ TEST(CommandLine, MistakesSayWhatIsTakenInstead) {
   }
 }
 
+TEST(CommandLine, ABudgetIsRefusedByItsOwnName) {
+  const auto refused = parse<Usage>(
+      {"record", "--engine", "simulate", "--budget", "10s", "--locality", "all", "ls"});
+  EXPECT_NE(refused.text.find("--budget and --locality: what becomes of lines"), std::string::npos);
+  const auto both = parse<Usage>({"record", "--engine", "simulate", "--budget", "10s", "--windows",
+                                  "5%", "--locality", "all", "ls"});
+  EXPECT_NE(both.text.find("--windows and --locality: what becomes of lines"), std::string::npos);
+}
+
 TEST(CommandLine, EventsTakesAPatternOrEventLists) {
   const auto lists = parse<EventsCommand>({"events", "--cpu", "icx", "L1*", "--format", "json"});
   EXPECT_EQ(lists.cpu, "icx");
