@@ -176,6 +176,14 @@ TEST(CommandLine, MistakesSayWhatIsTakenInstead) {
   }
 }
 
+TEST(CommandLine, OfSeveralConditionsAllMustHold) {
+  const auto command =
+      parse<ReportCommand>({"report", "--where", "comm=cc*,label=a", "--where", "cgroup=/build"});
+  std::vector<std::string> held;
+  for (const ContextFilter& filter : command.epochs.filters) held.push_back(format_filter(filter));
+  EXPECT_EQ(held, (std::vector<std::string>{"comm=cc*", "label=a", "cgroup=/build"}));
+}
+
 TEST(CommandLine, ABudgetIsRefusedByItsOwnName) {
   const auto refused = parse<Usage>(
       {"record", "--engine", "simulate", "--budget", "10s", "--locality", "all", "ls"});

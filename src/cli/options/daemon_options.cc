@@ -17,8 +17,10 @@ void parse_filters(const std::string& text, EpochChoice* choice) {
   for (const std::string_view one : split(text, ',')) {
     const std::optional<ContextFilter> filter = parse_filter(one);
     if (!filter) {
-      throw CLI::ValidationError(
-          fmt::format("--where takes comm=, cgroup= or label=PATTERN, not '{}'", one));
+      throw CLI::ValidationError(fmt::format(
+          "--where takes comm=, cgroup= or label=PATTERN, not '{}' (report chooses rows "
+          "by --module, --function, --thread, ...)",
+          one));
     }
     choice->filters.push_back(*filter);
   }
@@ -73,11 +75,15 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   const bool is_free = app->get_option_no_throw("--to") == nullptr;
   chosen(is_free ? "--to,--until" : "--until", &choice->to, "those before", "TIME");
   chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
-  app->add_option_function<std::string>(
-         "--where", [choice](const std::string& text) { parse_filters(text, choice); },
+  app->add_option_function<std::vector<std::string>>(
+         "--where",
+         [choice](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) parse_filters(text, choice);
+         },
          "only what these did, in a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
-         "(culprit daemon label)")
-      ->type_name("FIELD=PATTERN");
+         "(culprit daemon label); of several all must hold")
+      ->type_name("FIELD=PATTERN")
+      ->allow_extra_args(false);
   if (const CLI::Option* file = app->get_option_no_throw("--input")) {
     app->parse_complete_callback([choice, file] {
       if (choice->is_chosen && file->count() > 0) {
