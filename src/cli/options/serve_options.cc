@@ -1,4 +1,5 @@
 #include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
 
 namespace culprit {
 
