@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "attribute/variant_family.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
@@ -169,6 +171,17 @@ void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
   }
 }
 
+/// Copies and searches in a variant for this CPU have its widest instructions already.
+void advise_callers(PlacedAdvice& one) {
+  const bool is_of_instructions = one.branch == CostBranch::port_saturation ||
+                                  one.branch == CostBranch::instruction_serialization;
+  const bool is_variant = !find_variant_family(one.function).empty();
+  if (!one.is_of_branch() || one.tried != nullptr || !is_of_instructions || !is_variant) return;
+  one.advice =
+      "A library's code for this CPU: call it less often, or with less to do (insert at the end, "
+      "not at the front, which moves all that is behind; hand over pointers, not copies).";
+}
+
 /// A library's function is changed by calling it less, or with less to do.
 void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& why) {
   constexpr double kLeastOfCalls = 0.1;
@@ -180,6 +193,7 @@ void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& wh
     for (Caller& caller : callers->find(one.function)) {
       if (caller.share >= kLeastOfCalls) one.callers.push_back(std::move(caller));
     }
+    if (!one.callers.empty()) advise_callers(one);
   }
 }
 
@@ -392,6 +406,22 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);
   add_callers(profile, facts, why);
   return why;
+}
+
+void add_loops(const Profile& profile, const FactsLookup& facts, WhyReport& why) {
+  constexpr double kManyRounds = 16;
+  constexpr double kManyEntries = 100;
+  std::optional<LoopFinder> loops;
+  std::set<std::string> told;
+  for (PlacedAdvice& one : why.advice) {
+    const bool is_of_core = one.is_of_branch() && one.tried == nullptr && !one.function.empty();
+    if (!is_of_core || !told.insert(one.function).second) continue;
+    if (!loops) loops.emplace(profile, facts);
+    one.loop = loops->find(one.function);
+    const bool is_much =
+        one.loop && one.loop->rounds >= kManyRounds && one.loop->entries >= kManyEntries;
+    if (!is_much) one.loop.reset();
+  }
 }
 
 }  // namespace culprit
