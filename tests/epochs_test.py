@@ -42,6 +42,17 @@ class Epochs(harness.CulpritTest):
                 parts[function] = parts.get(function, 0) + count
         self.assertEqual(whole, parts)
 
+    def test_an_epoch_by_its_path_has_the_names_of_its_database(self):
+        path = sorted((self.database / "epochs").iterdir())[3]
+        chosen = json.loads(self.ask("report", "--epoch", path.name, "--format", "json").stdout)
+        by_path = json.loads(self.culprit("report", "-i", path, "--format", "json").stdout)
+        self.assertEqual(chosen["rows"], by_path["rows"])
+        self.assertTrue(any(row["function"].startswith("work_") for row in by_path["rows"]))
+        self.assertIn("work_", self.culprit("annotate", "work_0", path).stdout)
+        alone = self.folder / path.name
+        alone.write_bytes(path.read_bytes())
+        self.culprit("report", alone)
+
     def test_instructions_of_a_binary(self):
         done = self.culprit("top-instructions", "day", "--db", self.database, "--format", "json",
                             "--limit", 0)

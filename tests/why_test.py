@@ -219,6 +219,14 @@ class Simulated(WhyTest):
         wrong = self.culprit("report", "--columns", "hca:load_latancy", status=2).stderr
         self.assertIn("load_latency", wrong)
 
+    def test_advice_says_once_how_often_a_loop_goes_round(self):
+        """By the program's text: for each of 800 columns, 800 elements."""
+        advice = [one for one in self.why()["advice"] if one["function"] == "by_column"]
+        self.assertEqual([one["loop"] and (one["loop"]["rounds"], one["loop"]["entries"]) for one in advice],
+                         [(800, 800)] + [None] * (len(advice) - 1))
+        self.assertIn("makes 800 rounds each time that it is entered, 800 times",
+                      " ".join(self.culprit("why").stdout.split()))
+
     def test_advice_names_the_place(self):
         # A column has a line and a page for each of 800 rows: L2 and the second TLB hold them, and
         # loads do not wait for each other. The additions do: 3 cycles each, as measured (3.3).

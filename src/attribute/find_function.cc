@@ -1,6 +1,6 @@
-// A name is tried as it is first, then without parameters, then as people call it, then
-// as a pattern; symbols before inlined code. The first step that finds something with counts
-// decides.
+// A name is tried as it is first, then without parameters, then as people call it, then as that of
+// a variant ("strlen": __strlen_evex), then as a pattern; symbols before inlined code. The first
+// step that finds something with counts decides.
 
 #include "attribute/find_function.h"
 
@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "attribute/variant_family.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
@@ -191,7 +192,7 @@ class Candidates {
 
 using Matcher = bool (*)(const Candidate&, const std::string&);
 
-constexpr std::array<Matcher, 4> kMatchers = {
+constexpr std::array<Matcher, 5> kMatchers = {
     [](const Candidate& c, const std::string& wanted) {
       const bool has_other = c.linkage_name != nullptr && !c.linkage_name->empty();
       return *c.name == wanted || (has_other && *c.linkage_name == wanted);
@@ -200,6 +201,7 @@ constexpr std::array<Matcher, 4> kMatchers = {
       return c.name->starts_with(wanted) && without_parameters(*c.name) == wanted;
     },
     [](const Candidate& c, const std::string& wanted) { return is_called(*c.name, wanted); },
+    [](const Candidate& c, const std::string& wanted) { return is_variant_of(*c.name, wanted); },
     [](const Candidate& c, const std::string& wanted) {
       return matches_pattern(*c.name, wanted) ||
              matches_pattern(without_parameters(*c.name), wanted);

@@ -85,6 +85,12 @@ Result<void> check_filters(const Profile& profile, const std::vector<ContextFilt
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
   keep_freed_memory();
   if (!choice.is_chosen) {
+    // An epoch by its path: the names of its code lie beside it.
+    EpochChoice of_file = choice;
+    of_file.database = find_database_around(file);
+    of_file.epoch = base_name(file);
+    of_file.is_chosen = true;
+    if (!of_file.database.empty()) return open_profile(file, of_file);
     ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(file, choice.filters));
     RETURN_IF_ERROR(check_filters(view.profile(), choice.filters));
     return view;

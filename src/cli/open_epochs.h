@@ -12,7 +12,8 @@
 
 namespace culprit {
 
-/// The file, or what `choice` chooses, of which a running daemon is asked for what is new.
+/// The file (an epoch's with its database), or what `choice` chooses, of which a running daemon is
+/// asked for what is new.
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice);
 
 /// Finished epochs that `choice` chooses, each as a run to compare: of the length that most of them

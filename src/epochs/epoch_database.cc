@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <sys/file.h>
@@ -106,6 +107,16 @@ Result<Fd> lock_database(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string find_database_around(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
+  const std::filesystem::path inside = whole.parent_path();
+  if (error || !parse_epoch_name(whole.filename().string())) return "";
+  if (inside.filename() != "epochs" && inside.filename() != "current") return "";
+  const std::string folder = inside.parent_path().string();
+  return EpochDatabase::open(folder) ? folder : "";
+}
 
 std::string read_boot() {
   std::string id = read_file("/proc/sys/kernel/random/boot_id", 256).value_or("");

@@ -66,6 +66,9 @@ class EpochDatabase {
   std::vector<std::string> remarks_;
 };
 
+/// The database that a file is an epoch of; "" if none is around it.
+std::string find_database_around(const std::string& path);
+
 /// This boot, as names have it.
 std::string read_boot();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "attribute/variant_family.h"
 #include "base/names.h"
 #include "base/text.h"
 
@@ -128,7 +129,7 @@ const char* level_name(RowLevel level) {
 
 bool matches_function(const std::string& name, const std::string& pattern) {
   return is_called(name, pattern) || matches_pattern(name, pattern) ||
-         matches_pattern(without_parameters(name), pattern);
+         matches_pattern(without_parameters(name), pattern) || is_variant_of(name, pattern);
 }
 
 bool passes(const std::vector<Filter>& filters, const ReportRow& row) {

@@ -39,8 +39,8 @@ std::string describe_filters(const std::vector<Filter>& filters);
 
 const char* level_name(RowLevel level);
 
-/// A function name as people type it: in full, without parameters, or the last part
-/// of a qualified one.
+/// A function name as people type it: in full, without parameters, the last part of a qualified
+/// one, or without what tells a variant from others ("strlen" of "__strlen_evex").
 bool matches_function(const std::string& name, const std::string& pattern);
 
 }  // namespace culprit

@@ -1,25 +1,14 @@
 #pragma once
 
-// Variants of one function of which the CPU's instructions decide when a program is loaded: the C
-// library's (IFUNC), those that compilers clone. A native run and a simulated one of the same
-// program may have chosen different ones.
-//
-//     __memmove_avx512_unaligned_erms, __memcpy_avx_unaligned     memmove
-//     __strlen_evex, __strlen_avx2                                strlen
-//     dot.avx2.0, dot.default.1                                   dot
+// Rows of one function whose variants (variant_family.h) two runs chose differently.
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "attribute/variant_family.h"
 #include "report/report.h"
 
 namespace culprit {
-
-/// What the function is a variant of, by its name; "": of nothing. memcpy is memmove, whose code it
-/// shares.
-std::string find_variant_family(std::string_view function);
 
 /// Rows of a table that are by module and function, of a profile of both runs.
 struct VariantRows {

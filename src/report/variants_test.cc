@@ -5,36 +5,6 @@
 namespace culprit {
 namespace {
 
-// Names: nm -D and the debug symbols of Debian's libc6 2.36, GCC 12's target_clones.
-TEST(Variants, HaveTheFamilyOfTheirName) {
-  EXPECT_EQ(find_variant_family("__memmove_avx512_unaligned_erms"), "memmove");
-  EXPECT_EQ(find_variant_family("__memcpy_avx_unaligned_erms_rtm"), "memmove");
-  EXPECT_EQ(find_variant_family("__memmove_sse2_unaligned_erms"), "memmove");
-  EXPECT_EQ(find_variant_family("__mempcpy_evex_unaligned"), "mempcpy");
-  EXPECT_EQ(find_variant_family("__memset_avx512_no_vzeroupper"), "memset");
-  EXPECT_EQ(find_variant_family("__memcmp_avx2_movbe"), "memcmp");
-  EXPECT_EQ(find_variant_family("__strlen_evex"), "strlen");
-  EXPECT_EQ(find_variant_family("__strspn_sse42"), "strspn");
-  EXPECT_EQ(find_variant_family("__strcasecmp_l_sse4_2"), "strcasecmp_l");
-  EXPECT_EQ(find_variant_family("__ieee754_exp_fma"), "ieee754_exp");
-  EXPECT_EQ(find_variant_family("__memcpy_generic"), "memmove");
-  EXPECT_EQ(find_variant_family("dot.avx2.0"), "dot");
-  EXPECT_EQ(find_variant_family("dot.default.2"), "dot");
-  EXPECT_EQ(find_variant_family("dot(float const*) [clone .arch_x86_64_v3.1]"),
-            "dot(float const*)");
-}
-
-TEST(Variants, AreNoneWithoutAWordForInstructions) {
-  EXPECT_EQ(find_variant_family("main"), "");
-  EXPECT_EQ(find_variant_family("memcpy"), "");
-  EXPECT_EQ(find_variant_family("sum_no_2"), "");
-  EXPECT_EQ(find_variant_family("work.part.0"), "");
-  EXPECT_EQ(find_variant_family("avx2"), "");
-  EXPECT_EQ(find_variant_family("_avx2"), "");
-  EXPECT_EQ(find_variant_family(""), "");
-  EXPECT_EQ(find_variant_family("___"), "");
-}
-
 ReportRow row(const char* module, const char* function, uint64_t samples, double instructions) {
   ReportRow made;
   made.module = module;

@@ -266,6 +266,9 @@ Result<WhyAnswer> explain(const ProfileView& view, const WhyQuestion& question) 
                                                                                : kPartsForLocality),
                                             question));
   const bool is_of_code = question.region.empty() && question.object.empty();
+  if (is_of_code) {
+    add_loops(view.profile(), view.facts(kPartsForAdvice | FactPart::code), answer.why);
+  }
   if (!view.profile().tenures.empty() && is_of_code) {
     // Parts without locality of their own have no pieces of advice, which is no error here.
     const Result<LocalityReport> locality = answer_locality(view, {.part = question.part});

@@ -27,50 +27,57 @@ bool stays_fetched(const FunctionGraph& function, uint32_t loop) {
 
 using Regions = std::map<std::optional<uint32_t>, std::vector<size_t>>;  // instructions by loop
 
-/// Ways out of a region by branches that can have been mispredicted.
-struct WaysOut {
-  struct Way {
-    std::optional<uint32_t> to;
-    double runs = 0;
-  };
-  double most = 0;    // that the branches can have cost
-  double likely = 0;  // that they cost by the model
-  BoundSources sources;
-  std::vector<Way> ways;
-};
+Regions find_regions(const FunctionGraph& function) {
+  Regions regions;
+  for (uint32_t block = 0; block < function.graph.blocks; ++block) {
+    const std::optional<uint32_t> loop = find_region(function, block);
+    for (size_t i = function.code.blocks[block].first; i < function.code.blocks[block].last; ++i) {
+      regions[loop].push_back(i);
+    }
+  }
+  return regions;
+}
 
-std::map<std::optional<uint32_t>, WaysOut> find_ways_out(const FunctionFlow& flow,
-                                                         const FunctionEvidence& evidence) {
+/// An instruction that can have been mispredicted, and how often control went where then.
+template <class Place>
+struct WayOut {
+  size_t instruction = 0;
+  std::map<Place, double> runs;
+};
+template <class Place>
+using WaysOut = std::map<std::optional<uint32_t>, std::vector<WayOut<Place>>>;  // by region
+
+bool may_be_mispredicted(const InstructionEvidence& branch) {
+  const double most = branch.most[kMisprediction];
+  return most > 0 && std::isfinite(most);
+}
+
+WaysOut<std::optional<uint32_t>> find_ways_out(const FunctionFlow& flow,
+                                               const FunctionEvidence& evidence) {
   const FunctionGraph& function = *flow.function;
-  std::map<std::optional<uint32_t>, WaysOut> all;
-  uint32_t last_from = function.graph.blocks;
+  WaysOut<std::optional<uint32_t>> all;
   for (size_t i = 0; i < function.graph.edges.size(); ++i) {
     const FlowEdge& edge = function.graph.edges[i];
     if (edge.from >= function.graph.blocks || edge.to >= function.graph.blocks) continue;
     const std::optional<uint32_t> from = find_region(function, edge.from);
     const std::optional<uint32_t> to = find_region(function, edge.to);
-    const InstructionEvidence& branch =
-        evidence.instructions[function.code.blocks[edge.from].last - 1];
-    const double most = branch.most[kMisprediction];
-    if (from == to || !(most > 0) || !std::isfinite(most)) continue;
-    WaysOut& out = all[from];
-    if (edge.from != std::exchange(last_from, edge.from)) {
-      out.most += most;
-      out.likely += branch.likely[kMisprediction];
-    }
-    out.sources |= branch.sources[kMisprediction];
-    out.ways.push_back({to, flow.edges[i] ? flow.edges[i]->runs.value : 0});
+    const size_t branch = function.code.blocks[edge.from].last - 1;
+    if (from == to || !may_be_mispredicted(evidence.instructions[branch])) continue;
+    auto& ways = all[from];
+    if (ways.empty() || ways.back().instruction != branch) ways.push_back({branch, {}});
+    ways.back().runs[to] += flow.edges[i] ? flow.edges[i]->runs.value : 0;
   }
   return all;
 }
 
-/// What mispredicted branches of other regions can have cost in each: of those at a region's ways
-/// out as much as its own stalls leave, shared out by how often each way was taken.
-std::map<std::optional<uint32_t>, PartBounds> find_landings(const FunctionFlow& flow,
-                                                            const FunctionEvidence& evidence,
-                                                            const Regions& regions) {
-  std::map<std::optional<uint32_t>, PartBounds> landings;
-  for (const auto& [from, out] : find_ways_out(flow, evidence)) {
+/// What mispredictions of other places can have cost in each: of those at a region's ways out as
+/// much as its own stalls leave, shared out by how often each way was taken.
+template <class Place>
+std::map<Place, PartBounds> find_landings(const WaysOut<Place>& all,
+                                          const FunctionEvidence& evidence,
+                                          const Regions& regions) {
+  std::map<Place, PartBounds> landings;
+  for (const auto& [from, ways] : all) {
     double possible = 0;
     double stall = 0;
     for (const size_t i : regions.at(from)) {
@@ -78,16 +85,24 @@ std::map<std::optional<uint32_t>, PartBounds> find_landings(const FunctionFlow& 
       possible += one.most[kMisprediction];
       stall += one.cycles - one.best.total();
     }
-    const double left = std::min(out.most, possible - std::max(0.0, stall));
-    double runs = 0;
-    for (const WaysOut::Way& way : out.ways) runs += way.runs;
-    if (!(left > 0) || !(runs > 0)) continue;
-    for (const WaysOut::Way& way : out.ways) {
-      PartBounds& landed = landings[way.to];
-      const double part = left / out.most * way.runs / runs;
-      landed.most[kMisprediction] += out.most * part;
-      landed.likely[kMisprediction] += out.likely * part;
-      landed.sources[kMisprediction] |= out.sources;
+    double most = 0;
+    for (const WayOut<Place>& way : ways) {
+      most += evidence.instructions[way.instruction].most[kMisprediction];
+    }
+    const double left = std::min(most, possible - std::max(0.0, stall));
+    if (!(left > 0)) continue;
+    for (const WayOut<Place>& way : ways) {
+      const InstructionEvidence& branch = evidence.instructions[way.instruction];
+      double runs = 0;
+      for (const auto& [to, taken] : way.runs) runs += taken;
+      if (!(runs > 0)) continue;
+      for (const auto& [to, taken] : way.runs) {
+        PartBounds& landed = landings[to];
+        const double part = left / most * taken / runs;
+        landed.most[kMisprediction] += branch.most[kMisprediction] * part;
+        landed.likely[kMisprediction] += branch.likely[kMisprediction] * part;
+        landed.sources[kMisprediction] |= branch.sources[kMisprediction];
+      }
     }
   }
   return landings;
@@ -128,9 +143,7 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
   PartBounds possible = add_up_bounds(parts, events);
   for (size_t cause = 0; cause < kStallCauses; ++cause) {
     if (events[cause]) continue;  // their samples are of the part itself
-    possible.most[cause] += landed.most[cause];
-    possible.likely[cause] += landed.likely[cause];
-    possible.sources[cause] |= landed.sources[cause];
+    possible.add(cause, landed);
   }
   if (!can_miss_code) {
     possible.most[static_cast<size_t>(StallCause::code_fetch)] = 0;
@@ -155,16 +168,13 @@ Stalls make_stalls(const std::vector<const InstructionEvidence*>& parts,
   return stalls;
 }
 
-FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence) {
+FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence,
+                                    const PartBounds& landed) {
   const FunctionGraph& function = *flow.function;
-  Regions regions;
-  for (uint32_t block = 0; block < function.graph.blocks; ++block) {
-    const std::optional<uint32_t> loop = find_region(function, block);
-    for (size_t i = function.code.blocks[block].first; i < function.code.blocks[block].last; ++i) {
-      regions[loop].push_back(i);
-    }
-  }
-  std::map<std::optional<uint32_t>, PartBounds> landings = find_landings(flow, evidence, regions);
+  Regions regions = find_regions(function);
+  std::map<std::optional<uint32_t>, PartBounds> landings =
+      find_landings(find_ways_out(flow, evidence), evidence, regions);
+  if (function.graph.blocks > 0) landings[find_region(function, 0)].add(kMisprediction, landed);
   FunctionStalls result;
   for (auto& [loop, instructions] : regions) {
     const bool can_miss_code = !loop || !stays_fetched(function, *loop);
@@ -182,6 +192,24 @@ FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvid
       result.regions.begin(), result.regions.end(),
       [](const StallRegion& a, const StallRegion& b) { return a.stalls.cycles > b.stalls.cycles; });
   return result;
+}
+
+std::map<FunctionKey, PartBounds> find_callee_landings(const FunctionFlow& flow,
+                                                       const FunctionEvidence& evidence,
+                                                       const CallSites& calls) {
+  const FunctionGraph& function = *flow.function;
+  WaysOut<FunctionKey> ways;
+  for (const auto& [instruction, callees] : calls) {
+    if (!may_be_mispredicted(evidence.instructions[instruction])) continue;
+    const auto block = std::ranges::find_if(function.code.blocks, [&](const Block& one) {
+      return one.first <= instruction && instruction < one.last;
+    });
+    const auto index = static_cast<uint32_t>(block - function.code.blocks.begin());
+    if (index < function.graph.blocks) {
+      ways[find_region(function, index)].push_back({instruction, callees});
+    }
+  }
+  return find_landings(ways, evidence, find_regions(function));
 }
 
 }  // namespace culprit

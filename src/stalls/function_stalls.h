@@ -9,9 +9,13 @@
 //
 //     loop      100 cycles beyond its best case, its branches can have cost 300
 //     behind it 150 cycles beyond the best case: 200 of the 300 may be among them
+//
+// A call by pointer that is mispredicted has its cycles in what is called (call_landings.h).
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flow/function_flow.h"
@@ -53,7 +57,19 @@ struct FunctionStalls {
   Stalls all;
 };
 
-FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence);
+/// `landed`: what mispredicted calls of other functions can have cost where this one begins.
+FunctionStalls find_function_stalls(const FunctionFlow& flow, const FunctionEvidence& evidence,
+                                    const PartBounds& landed = {});
+
+using FunctionKey = std::pair<ImageId, uint32_t>;  // row of the image's functions
+/// By instruction of a function, which others it went to, and how often.
+using CallSites = std::map<size_t, std::map<FunctionKey, double>>;
+
+/// What mispredicted calls can have cost where their callees begin: as much as the stalls of the
+/// regions around the calls leave.
+std::map<FunctionKey, PartBounds> find_callee_landings(const FunctionFlow& flow,
+                                                       const FunctionEvidence& evidence,
+                                                       const CallSites& calls);
 
 /// The stalls of a loop or a function, whose evidence is added up. `events`: what sampled events
 /// leave possible in it. `landed`: what mispredicted branches of other parts can have cost in it.

@@ -62,6 +62,11 @@ struct PartBounds {
     sources[cause] = from.sources[cause];
     likely[cause] = from.likely[cause];
   }
+  void add(size_t cause, const PartBounds& more) {
+    most[cause] += more.most[cause];
+    sources[cause] |= more.sources[cause];
+    likely[cause] += more.likely[cause];
+  }
 };
 
 struct FunctionEvidence {

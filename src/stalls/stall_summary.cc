@@ -11,6 +11,7 @@
 #include "model/counts.h"
 #include "report/next_function.h"
 #include "report/row_filter.h"
+#include "stalls/call_landings.h"
 
 namespace culprit {
 namespace {
@@ -71,6 +72,7 @@ class Summarizer {
 
   Result<StallSummary> make() {
     const TimeByCode time = add_up_time(code_, evidence_);
+    landings_ = find_call_landings(code_, flows_, evidence_);
     summary_.source = flows_.source();
     summary_.has_model = evidence_.has_model();
     summary_.has_best = evidence_.has_best(flows_.source());
@@ -152,7 +154,9 @@ class Summarizer {
       return;
     }
     const FunctionEvidence evidence = evidence_.find(key.first, *flow, flows_.events());
-    const FunctionStalls stalls = find_function_stalls(*flow, evidence);
+    const auto landed = landings_.find(key);
+    const FunctionStalls stalls = find_function_stalls(
+        *flow, evidence, landed == landings_.end() ? PartBounds{} : landed->second);
     if (meaning_ != Meaning::loop) {
       // Samples between its instructions: in code that cannot be decoded.
       const double lost = measured.cycles - stalls.all.cycles;
@@ -196,6 +200,7 @@ class Summarizer {
   CodeFlow code_flow_;
   FlowFinder flows_;
   const StallEvidence& evidence_;
+  std::map<FunctionKey, PartBounds> landings_;
   const std::string& part_;
   std::optional<uint64_t> loop_;
   Meaning meaning_ = Meaning::function;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Profiles of one function whose code and samples a test gives, for tests of stalls.
+// Profiles of a function whose code and samples a test gives, for tests of stalls.
 
 #include <gtest/gtest.h>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace culprit {
 
-/// A profile of one function, `made`, at 1000.
+/// A profile of a function, `made`, at 1000.
 class MadeProfile {
  public:
   MadeProfile(const std::string& architecture, const std::string& bytes) {
@@ -38,6 +38,20 @@ class MadeProfile {
 
   /// As if its file had been gone.
   void lose_code() { facts_.code.clear(); }
+
+  /// From there on the code is of another function.
+  void begin_function(uint64_t begin, const std::string& name) {
+    FunctionFact& last = facts_.functions.back();
+    FunctionFact function = last;
+    last.end = function.begin = FileOffset(begin);
+    function.name = facts_.strings.intern(name);
+    facts_.functions.push_back(function);
+  }
+
+  void add_calls(uint64_t from, uint64_t to, uint64_t count) {
+    const auto at = [](uint64_t offset) { return Location{ImageId(0u), FileOffset(offset)}; };
+    branches_.push_back({context_, at(from), at(to), count});
+  }
 
   struct Seen {
     uint64_t samples;
@@ -93,12 +107,12 @@ class MadeProfile {
     runs_.push_back({context_, ImageId(0u), FileOffset(head), FileOffset(jump), count - 1});
   }
 
-  StallSummary summarize(const Template& cpu) {
+  StallSummary summarize(const Template& cpu, const std::string& part = "made") {
     builder_.take_counts();
     builder_.profile().branch_counts = branches_;
     builder_.profile().fall_throughs = runs_;
     const Result<StallSummary> summary =
-        make_stall_summary(builder_.profile(), [this](ImageId) { return &facts_; }, cpu, "made");
+        make_stall_summary(builder_.profile(), [this](ImageId) { return &facts_; }, cpu, part);
     EXPECT_TRUE(summary);
     return *summary;
   }

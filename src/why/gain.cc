@@ -68,6 +68,14 @@ double allow_for_skid(double measured, double modelled, double excess) {
   return std::max(measured, modelled - excess);
 }
 
+double find_deviation(const CostTree& tree, const PlaceTime& time) {
+  return std::sqrt(add_spreads(tree, CostBranch::general, time).all);
+}
+
+double find_deviation(const CostTree& tree, CostBranch branch, const PlaceTime& time) {
+  return std::sqrt(add_spreads(tree, branch, time).own);
+}
+
 GainForecast forecast_gain(const CostTree& tree, CostBranch branch, double replay_gain,
                            const PlaceTime& time) {
   if (!(time.whole > 0)) return {};
@@ -77,7 +85,7 @@ GainForecast forecast_gain(const CostTree& tree, CostBranch branch, double repla
   double variance = spread.own + std::pow(kRepairError * gain, 2);
   if (time.measured) {
     const double chance = std::pow(time.measured->standard_error, 2);
-    const double of_own = spread.own / std::max(spread.all + chance, 1e-9);
+    const double of_own = spread.own / std::max(spread.all + time.others_variance + chance, 1e-9);
     gain += (time.measured->value - time.modelled) * of_own;
     variance -= spread.own * of_own;
     most = time.measured->value + time.measured->standard_error;

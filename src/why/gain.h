@@ -30,7 +30,14 @@ struct PlaceTime {
   // wrong may the model be, however little its own costs of them are.
   double slow_latency = 0;
   double slow_bandwidth = 0;
+  // Of other places whose samples mix with this one's, and are among `measured` [cycles^2].
+  double others_variance = 0;
 };
+
+/// How wrong the model is taken to be about a place, or about a branch there: one standard
+/// deviation, by the priors of forecast_gain(). Units:  cycles -> cycles
+double find_deviation(const CostTree& tree, const PlaceTime& time);
+double find_deviation(const CostTree& tree, CostBranch branch, const PlaceTime& time);
 
 /// The time of inlined code. An instruction that waits has its samples behind it, in whose code
 /// that ever is, so code that is little more than such an instruction has too few. But the model

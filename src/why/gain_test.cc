@@ -47,6 +47,16 @@ TEST(Gains, MissingTimeGoesToWhatIsLeastSure) {
   EXPECT_NEAR(chains.expected, 120 * 576.0 / 14976 / 320, 1e-6);
 }
 
+// Others that are as unsure as the loads (120^2) have as much of what is missing.
+TEST(Gains, MissingTimeMayBeOfOthersWhoseSamplesMixWithThePlaces) {
+  const GainForecast gain = forecast_gain(make_place(), CostBranch::load_latency, kReplayGain,
+                                          {.modelled = 200e6,
+                                           .measured = Estimate{320e6, 0},
+                                           .whole = 320e6,
+                                           .others_variance = 14400e12});
+  EXPECT_NEAR(gain.expected, (90 + 120 * 14400.0 / (14976 + 14400)) / 320, 1e-6);
+}
+
 TEST(Gains, AreNeverMoreThanThePlaceHas) {
   const GainForecast gain =
       forecast_gain(make_place(), CostBranch::load_latency, kReplayGain,

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "attribute/variant_family.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "model/counts.h"
@@ -169,6 +171,17 @@ void add_library_advice(const std::vector<LibraryPart>& parts, WhyReport& why) {
   }
 }
 
+/// Copies and searches in a variant for this CPU have its widest instructions already.
+void advise_callers(PlacedAdvice& one) {
+  const bool is_of_instructions = one.branch == CostBranch::port_saturation ||
+                                  one.branch == CostBranch::instruction_serialization;
+  const bool is_variant = !find_variant_family(one.function).empty();
+  if (!one.is_of_branch() || one.tried != nullptr || !is_of_instructions || !is_variant) return;
+  one.advice =
+      "A library's code for this CPU: call it less often, or with less to do (insert at the end, "
+      "not at the front, which moves all that is behind; hand over pointers, not copies).";
+}
+
 /// A library's function is changed by calling it less, or with less to do.
 void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& why) {
   constexpr double kLeastOfCalls = 0.1;
@@ -180,6 +193,7 @@ void add_callers(const Profile& profile, const FactsLookup& facts, WhyReport& wh
     for (Caller& caller : callers->find(one.function)) {
       if (caller.share >= kLeastOfCalls) one.callers.push_back(std::move(caller));
     }
+    if (!one.callers.empty()) advise_callers(one);
   }
 }
 
@@ -307,7 +321,7 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   cost.hertz = find_hertz(profile);
   cost.is_counting = !has_histograms(profile);
   RowAmounts amounts;
-  std::map<std::string, double> redirected;
+  RedirectedCycles redirected;
   if (cost.is_counting) {
     amounts = match.amounts(run_counts(profile));
     why.tree = make_cost_tree(cpu, amounts, cost);
@@ -336,11 +350,11 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
     const std::optional<TwoRuns> runs = find_two_runs(profile);
     if (cpu.is_simulated && runs && options.filters.empty()) {
       redirected = find_redirected_cycles(profile, facts, *runs, table);
-      move_redirected_time(redirected, *runs, table);
+      move_redirected_time(redirected.moved, *runs, table);
     }
     if (cpu.is_simulated) why.measured = find_measured_cycles(profile, table);
     if (why.measured) {
-      std::string words = describe_redirected(redirected, why.measured->measured.value);
+      std::string words = describe_redirected(redirected.moved, why.measured->measured.value);
       if (!words.empty()) why.remarks.push_back(std::move(words));
     }
     if (why.measured) {
@@ -392,6 +406,22 @@ Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, con
   if (why.advice.size() > options.advice_limit) why.advice.resize(options.advice_limit);
   add_callers(profile, facts, why);
   return why;
+}
+
+void add_loops(const Profile& profile, const FactsLookup& facts, WhyReport& why) {
+  constexpr double kManyRounds = 16;
+  constexpr double kManyEntries = 100;
+  std::optional<LoopFinder> loops;
+  std::set<std::string> told;
+  for (PlacedAdvice& one : why.advice) {
+    const bool is_of_core = one.is_of_branch() && one.tried == nullptr && !one.function.empty();
+    if (!is_of_core || !told.insert(one.function).second) continue;
+    if (!loops) loops.emplace(profile, facts);
+    one.loop = loops->find(one.function);
+    const bool is_much =
+        one.loop && one.loop->rounds >= kManyRounds && one.loop->entries >= kManyEntries;
+    if (!is_much) one.loop.reset();
+  }
 }
 
 }  // namespace culprit

@@ -57,14 +57,14 @@ std::map<std::string, PointerCalls> find_pointer_calls(const Profile& profile, C
 
 }  // namespace
 
-std::map<std::string, double> find_redirected_cycles(const Profile& profile,
-                                                     const FactsLookup& facts, const TwoRuns& runs,
-                                                     const ReportTable& table) {
-  std::map<std::string, double> moved;
+RedirectedCycles find_redirected_cycles(const Profile& profile, const FactsLookup& facts,
+                                        const TwoRuns& runs, const ReportTable& table) {
+  RedirectedCycles found;
+  std::map<std::string, double>& moved = found.moved;
   const auto event = std::ranges::find(profile.events, kMispredictionCycles, [&](const Event& one) {
     return std::string_view(profile.strings.text(one.name));
   });
-  if (event == profile.events.end() || !runs.cycles || profile.branch_counts.empty()) return moved;
+  if (event == profile.events.end() || !runs.cycles || profile.branch_counts.empty()) return found;
   const auto mispredictions = static_cast<size_t>(event - profile.events.begin());
   CodeIndex code(profile, facts);
   std::map<std::string, PointerCalls> callers = find_pointer_calls(profile, code);
@@ -85,13 +85,13 @@ std::map<std::string, double> find_redirected_cycles(const Profile& profile,
     one.measured += row.values[runs.time].value * runs.cycles_per_ns;
     one.modelled += row.values[*runs.cycles].value;
   }
+  const auto find_beyond = [&](const std::string& callee) {
+    const FunctionCycles& one = functions[callee];
+    return std::max(0.0, one.measured + moved[callee] - one.modelled);
+  };
   for (const auto& [name, calls] : callers) {
     const FunctionCycles& caller = functions[name];
     const double wanted = std::min(calls.charged, caller.modelled - caller.measured - moved[name]);
-    const auto find_beyond = [&](const std::string& callee) {
-      const FunctionCycles& one = functions[callee];
-      return std::max(0.0, one.measured + moved[callee] - one.modelled);
-    };
     double beyond = 0;
     for (const std::string& callee : calls.callees) beyond += find_beyond(callee);
     const double taken = std::min(wanted, beyond);
@@ -101,8 +101,19 @@ std::map<std::string, double> find_redirected_cycles(const Profile& profile,
     }
     moved[name] += taken;
   }
+  std::map<std::string, double> charged;  // to all callers, by callee
+  for (const auto& [name, calls] : callers) {
+    for (const std::string& callee : calls.callees) charged[callee] += calls.charged;
+  }
+  for (const auto& [name, calls] : callers) {
+    for (const std::string& callee : calls.callees) {
+      if (!(calls.charged > 0) || callers.contains(callee)) continue;
+      const double beyond = find_beyond(callee) * calls.charged / charged.at(callee);
+      if (beyond > 0) found.beyond[name][callee] = beyond;
+    }
+  }
   std::erase_if(moved, [](const auto& one) { return one.second == 0; });
-  return moved;
+  return found;
 }
 
 void move_redirected_time(const std::map<std::string, double>& redirected, const TwoRuns& runs,

@@ -38,10 +38,11 @@ class RedirectedTime : public ::testing::Test {
     row.values[runs.time] = {samples, 1e6 * double(samples), 0};
     row.values[*runs.cycles].value = modelled;
   }
-  std::map<std::string, double> find() {
+  RedirectedCycles find_all() {
     return find_redirected_cycles(test_.profile, test_.lookup(), *find_two_runs(test_.profile),
                                   table_);
   }
+  std::map<std::string, double> find() { return find_all().moved; }
 
   const ImageId mill_{0u};
   TestProfile test_ = two_runs();
@@ -73,6 +74,20 @@ TEST_F(RedirectedTime, IsNoMoreThanTheModelChargesForTheseCalls) {
   const std::map<std::string, double> moved = find();
   EXPECT_NEAR(moved.at("grind"), 100e6, 1);
   EXPECT_NEAR(moved.at("A::area") + moved.at("B::area"), -100e6, 1);
+}
+
+// Of the 443 M that the callees have beyond their model, 100 M are moved: of A 236 - 53.3, of B
+// 207 - 46.7 stay.
+TEST_F(RedirectedTime, LeavesWhatTheModelLacksOfCallerAndCallees) {
+  call(0x300);
+  call(0x340);
+  EventColumn& column = test_.profile.histograms.front().columns.back();
+  column.value.front() = 100'000'000;
+  const std::map<std::string, double> beyond = find_all().beyond.at("grind");
+  EXPECT_NEAR(beyond.at("A::area"), 236e6 - 100e6 * 236 / 443, 1);
+  EXPECT_NEAR(beyond.at("B::area"), 207e6 - 100e6 * 207 / 443, 1);
+  column.value.front() = 500'000'000;
+  EXPECT_TRUE(find_all().beyond.empty());
 }
 
 TEST_F(RedirectedTime, IsNoneOfCallsThatGoToOneFunction) {

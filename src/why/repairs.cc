@@ -104,6 +104,7 @@ class RepairFinder {
   std::vector<PlacedAdvice> find_of(const CostNode& branch, bool is_first);
   PlacedAdvice describe(const Place& place, const CostNode& branch, const CostNode& of_place);
   void bound_gain(const Place& place, PlacedAdvice& placed) const;
+  void add_redirected(const Place& place, double period, PlaceTime& time) const;
   void forecast_gain(const Place& place, PlacedAdvice& placed) const;
   [[nodiscard]] std::optional<size_t> find_event(std::string_view name) const;
   [[nodiscard]] double find_saved(const Place& place, const TriedChange& tried) const;
@@ -422,6 +423,40 @@ void RepairFinder::bound_gain(const Place&, PlacedAdvice& placed) const {
   placed.upper_end = std::min(1.0, (cycles + measured.fit.missing + chance) / whole);
 }
 
+/// Calls by pointer, and what they call: what the model lacks of both may be of either.
+void RepairFinder::add_redirected(const Place& place, double period, PlaceTime& time) const {
+  const auto find_function = [&](const std::string& name) -> const Place* {
+    const auto found = std::ranges::find_if(functions_, [&](const Place& one) {
+      return one.function == name && !one.is_inlined && one.tree.unhalted.cycles;
+    });
+    return found == functions_.end() ? nullptr : &*found;
+  };
+  for (const auto& [caller, callees] : input_.redirected.beyond) {
+    double all = 0;
+    for (const auto& [callee, beyond] : callees) all += beyond;
+    const auto own = callees.find(place.function);
+    if (own != callees.end()) {
+      // Its mispredictions are as wrong in each callee as that has of what is missing.
+      const Place* const other = find_function(caller);
+      if (other == nullptr) continue;
+      const double deviation =
+          find_deviation(other->tree, CostBranch::branch_misprediction, PlaceTime{});
+      time.others_variance += std::pow(deviation * own->second / all, 2);
+    }
+    if (caller != place.function) continue;
+    const double chance = period * runs_->cycles_per_ns * all;  // of so many samples
+    time.measured->value += all;
+    time.measured->standard_error = std::hypot(time.measured->standard_error, std::sqrt(chance));
+    for (const auto& [callee, beyond] : callees) {
+      const Place* const other = find_function(callee);
+      if (other == nullptr) continue;
+      PlaceTime of_callee;
+      of_callee.modelled = other->tree.unhalted.cycles->value;
+      time.others_variance += std::pow(find_deviation(other->tree, of_callee), 2);
+    }
+  }
+}
+
 void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const {
   const std::optional<size_t> without = find_event(without_event(branch_key(placed.branch)));
   const bool was_replayed = replayed_ && without && place.values[*replayed_].value > 0;
@@ -442,14 +477,15 @@ void RepairFinder::forecast_gain(const Place& place, PlacedAdvice& placed) const
     Value measured = place.values[runs_->time];
     const double period = measured.samples > 0 ? measured.value / double(measured.samples)
                                                : double(input_.profile.events[runs_->time].period);
-    const auto redirected = input_.redirected.find(place.function);
-    if (redirected != input_.redirected.end() && !place.is_inlined && place.line.empty()) {
+    const auto redirected = input_.redirected.moved.find(place.function);
+    if (redirected != input_.redirected.moved.end() && !place.is_inlined && place.line.empty()) {
       measured.value = std::max(0.0, measured.value + redirected->second / runs_->cycles_per_ns);
       measured.samples = static_cast<uint64_t>(std::lround(measured.value / period));
     }
     time.measured = Estimate{measured.value, period * std::sqrt(double(measured.samples) + 1)} *
                     runs_->cycles_per_ns;
     time.whole = why_.measured->measured.value;
+    if (!place.is_inlined && place.line.empty()) add_redirected(place, period, time);
     if (place.is_inlined) {
       time.measured->value =
           allow_for_skid(time.measured->value, time.modelled, why_.measured->fit.excess);

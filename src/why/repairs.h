@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "accounting/event_match.h"
+#include "why/redirected_time.h"
 #include "why/why.h"
 
 namespace culprit {
@@ -28,7 +29,7 @@ struct RepairInput {
   const Template& cpu;
   const EventMatch& match;
   const CostOptions& cost;
-  const std::map<std::string, double>& redirected;  // of redirected_time.h
+  const RedirectedCycles& redirected;
 };
 
 /// What has a smaller part of the time is not worth a look.

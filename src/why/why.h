@@ -17,6 +17,7 @@
 #include "report/report.h"
 #include "why/kernel_time.h"
 #include "why/library_work.h"
+#include "why/loop_rounds.h"
 #include "why/tried.h"
 #include "why/verdict.h"
 #include "why/waiting.h"
@@ -47,13 +48,14 @@ struct PlacedAdvice {
   std::string here;     // what to do here, where a recording knows that; "": see `advice`
   std::string problem;  // of the largest label
   std::string advice;
-  Estimate cycles;              // that the branch has there
-  double unhalted = 0;          // of the tree's unhalted cycles, that these are [0 to 1]
-  std::string function;         // "" of a line
-  std::string line;             // "file.c:9"; "" if unknown
-  std::string words;            // for `culprit annotate`
-  double share = 0;             // of the branch's cycles, that this place has
-  std::vector<Caller> callers;  // of a library's function: those with a tenth of its calls
+  Estimate cycles;                 // that the branch has there
+  double unhalted = 0;             // of the tree's unhalted cycles, that these are [0 to 1]
+  std::string function;            // "" of a line
+  std::string line;                // "file.c:9"; "" if unknown
+  std::string words;               // for `culprit annotate`
+  double share = 0;                // of the branch's cycles, that this place has
+  std::vector<Caller> callers;     // of a library's function: those with a tenth of its calls
+  std::optional<LoopRounds> loop;  // of the function, where it is entered often, for many rounds
 
   // What is saved at most: if this cost were gone, and nothing that it hides showed; of the cycles
   // measured where there are some [0 to 1]. The upper end: if all that the model lacks were of it.
@@ -109,6 +111,10 @@ struct WhyReport {
 /// Errors: a filter that matches nothing; an event without any count is no error
 Result<WhyReport> make_why(const Profile& profile, const FactsLookup& facts, const Template& cpu,
                            const WhyOptions& options);
+/// Adds loops to advice, once for each function: what a core waits for in a loop tells nothing of
+/// whether it need run so often.
+/// Shape:  `facts` have code
+void add_loops(const Profile& profile, const FactsLookup& facts, WhyReport& why);
 std::string print_why(const Profile& profile, const Template& cpu, const WhyReport& why,
                       Format format, const TextStyle& style);
 

@@ -183,6 +183,11 @@ Json json_callers(const PlacedAdvice& advice) {
   return list;
 }
 
+Json json_loop(const std::optional<LoopRounds>& loop) {
+  if (!loop) return {};
+  return {{"line", printable(loop->line)}, {"rounds", loop->rounds}, {"entries", loop->entries}};
+}
+
 Json json_advice(const WhyReport& why) {
   Json list = Json::array();
   for (const PlacedAdvice& one : why.advice) {
@@ -204,6 +209,7 @@ Json json_advice(const WhyReport& why) {
                     {"function", printable(one.function)},
                     {"line", printable(one.line)},
                     {"callers", json_callers(one)},
+                    {"loop", json_loop(one.loop)},
                     {"share_of_cost", one.share}});
   }
   return list;

@@ -196,7 +196,7 @@ class WhyText {
       if (!where.empty()) head += ": " + where;
       text +=
           pad_right(elide_middle(head, kHeadWidth), kHeadWidth + 2) + describe_worth(one) + "\n";
-      std::string words = describe_gain(one) + describe_callers(one);
+      std::string words = describe_gain(one) + describe_callers(one) + describe_loop(one);
       if (!one.here.empty()) words += "Here: " + printable(one.here) + " ";
       words += printable(one.problem) + " ";
       const size_t same = find_same_advice(number - 1);
@@ -234,6 +234,15 @@ class WhyText {
   }
 
   /// "Called by pack pack.c:42 (90 % of the calls), main pack.c:60 (10 %). "
+  static std::string describe_loop(const PlacedAdvice& one) {
+    if (!one.loop) return "";
+    const std::string line = one.loop->line.empty() ? "" : " at " + printable(one.loop->line);
+    return fmt::format(
+        "Its loop{} makes {} rounds each time that it is entered, {} times: if what is done there "
+        "needs fewer (shorter probes, no search from the start), that saves more. ",
+        line, format_si(one.loop->rounds), format_si(one.loop->entries));
+  }
+
   static std::string describe_callers(const PlacedAdvice& one) {
     std::vector<std::string> callers;
     for (const Caller& caller : one.callers) {

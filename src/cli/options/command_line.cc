@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/options/command_options.h"
+#include "cli/options/mistakes.h"
 #include "cli/options/reserved_words.h"
 #include <CLI/CLI.hpp>
 
@@ -188,11 +189,16 @@ Usage refuse_reserved_word(const std::vector<std::string>& arguments, std::strin
                       printable(program))};
 }
 
-/// CLI11 names them from the last to the first.
-std::string describe_extras(const CLI::App& root) {
+/// The command or action that was given.
+const CLI::App& find_innermost(const CLI::App& root) {
   const CLI::App* app = &root;
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  const std::vector<std::string> extras = app->remaining();
+  return *app;
+}
+
+/// CLI11 names them from the last to the first.
+std::string describe_extras(const CLI::App& root) {
+  const std::vector<std::string> extras = find_innermost(root).remaining();
   std::string text;
   for (const std::string& word : extras) text += (text.empty() ? "" : " ") + word;
   return fmt::format("{} not expected: {}", extras.size() == 1 ? "this argument was" : "these were",
@@ -277,10 +283,9 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::ExtrasError&) {
     error = describe_extras(root);
   } catch (const CLI::Error& mistake) {
-    error = mistake.what();
+    error = describe_mistake(find_innermost(root), mistake);
   }
   if (!error.empty()) {
-    const auto chosen = root.get_subcommands();
     for (const CLI::App* at = &root; !at->get_subcommands().empty();) {
       at = at->get_subcommands().front();
       used += " " + at->get_name();

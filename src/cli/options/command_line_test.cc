@@ -154,6 +154,45 @@ TEST(CommandLine, NumbersAreWholeAndFit) {
   EXPECT_EQ(parse<Usage>({"record", "--engine", "simulate", "--skip", "-5", "ls"}).status, 2);
 }
 
+TEST(CommandLine, MistakesSayWhatIsTakenInstead) {
+  const std::pair<Words, const char*> mistakes[] = {
+      {{"report", "--width", "5"}, "--width: 5 is too small; it takes 60 to 1000"},
+      {{"report", "--width", "7e7"}, "--width: 7e7 is too large; it takes 60 to 1000"},
+      {{"report", "--width", "70.5"}, "--width: 70.5 is not a whole number; it takes 60 to 1000"},
+      {{"report", "--min-percent", "nan"},
+       "--min-percent: 'nan' is not a number; it takes 0 to 100"},
+      {{"stat", "--repeat", "x", "ls"}, "--repeat: 'x' is not a number; it takes 1 to 100000"},
+      {{"serve", "--port", "x"}, "--port: 'x' is not a number; it takes 0 to 65535"},
+      {{"report", "--limit", "1", "--limit", "2"}, "--limit takes one value, not 2"},
+      {{"why", "a", "b", "c"}, "--input takes 2 values at most, not 3"},
+      {{"report", "--width"}, "--width lacks its value: --width N"},
+      {{"report", "--never", "--off-cpu"}, "--off-cpu and --never: one or the other"},
+      {{"record", "--duration", "5x", "ls"}, "--duration: '5x' is not a duration (try 10s"},
+  };
+  for (const auto& [words, text] : mistakes) {
+    const Usage usage = parse<Usage>(words);
+    EXPECT_EQ(usage.status, 2);
+    EXPECT_NE(usage.text.find(text), std::string::npos) << usage.text;
+  }
+}
+
+TEST(CommandLine, OfSeveralConditionsAllMustHold) {
+  const auto command =
+      parse<ReportCommand>({"report", "--where", "comm=cc*,label=a", "--where", "cgroup=/build"});
+  std::vector<std::string> held;
+  for (const ContextFilter& filter : command.epochs.filters) held.push_back(format_filter(filter));
+  EXPECT_EQ(held, (std::vector<std::string>{"comm=cc*", "label=a", "cgroup=/build"}));
+}
+
+TEST(CommandLine, ABudgetIsRefusedByItsOwnName) {
+  const auto refused = parse<Usage>(
+      {"record", "--engine", "simulate", "--budget", "10s", "--locality", "all", "ls"});
+  EXPECT_NE(refused.text.find("--budget and --locality: what becomes of lines"), std::string::npos);
+  const auto both = parse<Usage>({"record", "--engine", "simulate", "--budget", "10s", "--windows",
+                                  "5%", "--locality", "all", "ls"});
+  EXPECT_NE(both.text.find("--windows and --locality: what becomes of lines"), std::string::npos);
+}
+
 TEST(CommandLine, EventsTakesAPatternOrEventLists) {
   const auto lists = parse<EventsCommand>({"events", "--cpu", "icx", "L1*", "--format", "json"});
   EXPECT_EQ(lists.cpu, "icx");

@@ -19,7 +19,7 @@ void add_comparison(CLI::App* app, Command* command) {
   app->add_option("--min-samples", command->question.options.least_samples,
                   "rows with fewer, in the mean of the runs, are not tested [20]")
       ->type_name("N")
-      ->check(CLI::Range(1.0, 1e9));
+      ->check(in_range(1.0, 1e9));
   CLI::Option* limit =
       app->add_option("--limit", command->limit, "rows to print; 0: all [30]")->type_name("N");
   add_presentation(app, &command->format, &command->width);
@@ -52,7 +52,7 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
   app->add_option("--spread", command->question.options.spread,
                   "between runs, relative, where one run a side does not tell [0.05]")
       ->type_name("R")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   app->add_option_function<std::string>(
          "--fail-above",
          [command](const std::string& text) { command->fail_above = parse_percent(text); },

@@ -17,8 +17,10 @@ void parse_filters(const std::string& text, EpochChoice* choice) {
   for (const std::string_view one : split(text, ',')) {
     const std::optional<ContextFilter> filter = parse_filter(one);
     if (!filter) {
-      throw CLI::ValidationError(
-          fmt::format("--where takes comm=, cgroup= or label=PATTERN, not '{}'", one));
+      throw CLI::ValidationError(fmt::format(
+          "--where takes comm=, cgroup= or label=PATTERN, not '{}' (report chooses rows "
+          "by --module, --function, --thread, ...)",
+          one));
     }
     choice->filters.push_back(*filter);
   }
@@ -73,11 +75,15 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   const bool is_free = app->get_option_no_throw("--to") == nullptr;
   chosen(is_free ? "--to,--until" : "--until", &choice->to, "those before", "TIME");
   chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
-  app->add_option_function<std::string>(
-         "--where", [choice](const std::string& text) { parse_filters(text, choice); },
+  app->add_option_function<std::vector<std::string>>(
+         "--where",
+         [choice](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) parse_filters(text, choice);
+         },
          "only what these did, in a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
-         "(culprit daemon label)")
-      ->type_name("FIELD=PATTERN");
+         "(culprit daemon label); of several all must hold")
+      ->type_name("FIELD=PATTERN")
+      ->allow_extra_args(false);
   if (const CLI::Option* file = app->get_option_no_throw("--input")) {
     app->parse_complete_callback([choice, file] {
       if (choice->is_chosen && file->count() > 0) {
@@ -134,7 +140,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
   app->add_option("--budget", command->budget_percent,
                   "of each CPU's time, for samples: the rate follows from what one costs here [1]")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.01, 50.0));
+      ->check(in_range(0.01, 50.0));
   app->add_option("-e,--event", command->events,
                   "events to sample beside time, as `culprit record` takes them, each every so "
                   "often: page-faults/period=50/ [of 101 of the kernel's own, 10,000,019 cycles or "
@@ -148,7 +154,7 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
                   "call stacks, too, so often a second on each CPU (19): who calls what is hot; "
                   "half of the budget at most [none]")
       ->type_name("HZ")
-      ->check(CLI::Range(1.0, 999.0));
+      ->check(in_range(1.0, 999.0));
   add_length(app, "--epoch", &command->epoch_s, "a new file every so often [10m]");
   add_length(app, "--flush", &command->flush_s, "what kill -9 may cost at most [1m]");
   add_length(app, "--keep", &command->keeping.forget_after_s, "older epochs are removed [90d]");

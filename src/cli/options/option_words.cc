@@ -1,5 +1,6 @@
 #include "cli/options/option_words.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -73,15 +74,20 @@ std::vector<pid_t> parse_pids(const std::string& text) {
   return pids;
 }
 
-const CLI::Validator kPercent(
-    [](std::string& text) {
-      char* end = nullptr;
-      const double percent = std::strtod(text.c_str(), &end);
-      const bool is_number = end != text.c_str() && *end == '\0';
-      return is_number && percent >= 0 && percent <= 100 ? ""
-                                                         : "'" + text + "' is not from 0 to 100";
-    },
-    "");
+std::string check_range(const std::string& text, double least, double most,
+                        const std::string& range, bool is_whole) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || std::isnan(number)) {
+    return fmt::format("'{}' is not a number; it takes {}", text, range);
+  }
+  if (is_whole && number != std::floor(number)) {
+    return fmt::format("{} is not a whole number; it takes {}", text, range);
+  }
+  if (number < least) return fmt::format("{} is too small; it takes {}", text, range);
+  if (number > most) return fmt::format("{} is too large; it takes {}", text, range);
+  return "";
+}
 
 void add_force(CLI::App* app, bool* force) {
   app->add_flag("--force", *force, "replace the output also if it is a file of another kind");

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <sys/types.h>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,10 +59,14 @@ T parse_word(const Word<T> (&words)[N], const std::string& text) {
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App* app, const std::string& names, T* target, Parse parse,
                         const std::string& help, const std::string& value_name) {
-  return app
-      ->add_option_function<std::string>(
-          names, [target, parse](const std::string& text) { *target = parse(text); }, help)
-      ->type_name(value_name);
+  const auto take = [target, parse, names](const std::string& text) {
+    try {
+      *target = parse(text);
+    } catch (const CLI::ValidationError& mistake) {
+      throw CLI::ValidationError(names.substr(names.rfind(',') + 1), mistake.what());
+    }
+  };
+  return app->add_option_function<std::string>(names, take, help)->type_name(value_name);
 }
 
 template <class T, size_t N>
@@ -92,8 +97,21 @@ class OptionGroup {
   const size_t before_;
 };
 
-/// 0 to 100; CLI11's own range lets through what is no number.
-extern const CLI::Validator kPercent;
+/// "" or what is wrong with it: "0 is too small; it takes 1 to 16".
+std::string check_range(const std::string& text, double least, double most,
+                        const std::string& range, bool is_whole);
+
+/// CLI11's own range says less, and lets through what is no number.
+template <class T>
+CLI::Validator in_range(T least, T most) {
+  const std::string range = fmt::format("{} to {}", least, most);
+  return CLI::Validator(
+      [=](std::string& text) {
+        return check_range(text, static_cast<double>(least), static_cast<double>(most), range,
+                           std::is_integral_v<T>);
+      },
+      "");
+}
 
 /// --force, of commands that write files (cli/output_file.h).
 void add_force(CLI::App* app, bool* force);

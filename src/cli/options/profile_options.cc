@@ -119,7 +119,7 @@ void add_presentation(CLI::App* app, Format* format, size_t* width) {
   add_word(app, "--format", format, kFormats, "how to print");
   app->add_option("--width", *width, "columns of the text [the terminal's, or 80]")
       ->type_name("N")
-      ->check(CLI::Range(size_t{60}, size_t{1000}));
+      ->check(in_range(size_t{60}, size_t{1000}));
 }
 
 void add_snapshot_options(CLI::App* app, SnapshotOptions* options) {
@@ -174,7 +174,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
                   "of ranges (record --range), also what N registers with address masks would "
                   "have covered: four on Itanium 2")
       ->type_name("N")
-      ->check(CLI::Range(1, 16));
+      ->check(in_range(1, 16));
   // Given two texts, CLI11 cannot tell in C++20 which is the description.
   CLI::Option* off_cpu = app->add_flag("--off-cpu");
   off_cpu->description("time off the CPU (record --off-cpu), by who called what [--tree callees]");
@@ -188,7 +188,7 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
           ->type_name("N");
   app->add_option("--min-percent", report->minimum_percent, "leave smaller rows out")
       ->type_name("P")
-      ->check(kPercent);
+      ->check(in_range(0.0, 100.0));
   add_epoch_choice(app, &command->epochs);
   add_presentation(app, &command->format, &command->width);
   app->footer(
@@ -240,7 +240,7 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* er
   app->add_option("--copy", command->question.copy,
                   "which one, where several match, by their counts [1: the one with most]")
       ->type_name("N")
-      ->check(CLI::Range(size_t{1}, size_t{1000000}));
+      ->check(in_range(size_t{1}, size_t{1000000}));
   add_off_flag(app, "--no-source", &command->question.show_source, "assembly only");
   add_off_flag(app, "--no-assembly", &command->question.show_assembly, "source only");
   app->add_option_function<size_t>(
@@ -251,7 +251,7 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* er
          },
          "the N blocks (lines) with most, hottest first: --hottest --limit N")
       ->type_name("N")
-      ->check(CLI::Range(size_t{1}, size_t{1000000}));
+      ->check(in_range(size_t{1}, size_t{1000000}));
   app->add_flag("--hottest", command->question.hottest_first,
                 "the blocks (lines) with most first, not in the order of the code");
   app->add_option("--limit", command->question.limit, "only so many, the hottest; 0: all [0]")
@@ -393,7 +393,7 @@ CLI::App* add_export(CLI::App& root, ExportCommand* command, std::string* error)
   limit->type_name("N");
   CLI::Option* minimum = app->add_option("--min-percent", command->question.minimum_percent,
                                          "dot without --function: leave smaller ones out");
-  minimum->type_name("P")->check(kPercent);
+  minimum->type_name("P")->check(in_range(0.0, 100.0));
   app->footer(
       "\nExamples:\n"
       "  culprit export --to collapsed | flamegraph.pl > flame.svg\n"
@@ -471,7 +471,7 @@ CLI::App* add_calibrate(CLI::App& root, CalibrateCommand* command, std::string* 
   app->add_option("--rounds", command->rounds,
                   "measure all of it so often: a figure is the median, its interval is theirs [9]")
       ->type_name("N")
-      ->check(CLI::Range(3u, 1000u));
+      ->check(in_range(3u, 1000u));
   add_force(app, &command->force);
   app->footer(
       "\nExamples:\n"

@@ -170,7 +170,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
   app->add_option("-c,--count", command->period,
                   "the exact period instead: events per sample; of cpu-clock ns")
       ->type_name("N")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62))
+      ->check(in_range(uint64_t{1}, uint64_t{1} << 62))
       ->excludes(frequency);
   CLI::Option* counts =
       app->add_option("--periods-from", command->counts,
@@ -182,7 +182,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
   app->add_option("--samples", command->samples,
                   "with --periods-from: of each event about so many, in a run like that [10000]")
       ->type_name("N")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
+      ->check(in_range(uint64_t{1}, uint64_t{1} << 32))
       ->needs(counts);
   app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
   app->add_option_function<std::string>(
@@ -228,7 +228,7 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
   app->add_option("-r,--repeat", command->repetitions,
                   "run it so often, into one profile (culprit variance shows what varies)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1000u));
+      ->check(in_range(1u, 1000u));
   app->add_option_function<std::vector<std::string>>(
          "--compare",
          [command](const std::vector<std::string>& words) {
@@ -300,7 +300,7 @@ CLI::App* add_stat(CLI::App& root, StatCommand* command, std::string* error) {
            "auto: the usual events that this machine has; pmu: hardware events must be");
   app->add_option("-r,--repeat", count->repetitions, "run it so often: means, with 95 % intervals")
       ->type_name("N")
-      ->check(CLI::Range(1u, 100'000u));
+      ->check(in_range(1u, 100'000u));
   add_parsed(
       app, "-I,--interval-print", &count->interval_ns,
       [](const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
 
 namespace culprit {
 namespace {
@@ -65,7 +66,7 @@ void add_label(CLI::App* app, ScanCommand* command, const char* help) {
 void add_width(CLI::App* app, ScanCommand* command) {
   app->add_option("--width", command->width, "columns of the text [the terminal's, or 80]")
       ->type_name("N")
-      ->check(CLI::Range(size_t{60}, size_t{1000}));
+      ->check(in_range(size_t{60}, size_t{1000}));
 }
 
 void add_format(CLI::App* app, ScanCommand* command) {
@@ -92,7 +93,7 @@ void add_one(CLI::App* scan, ScanCommand* command, std::string* error) {
   app->add_option("--iterations-per-run", command->iterations_per_run,
                   "of programs that multiply the loop count by themselves [1]")
       ->type_name("N")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+      ->check(in_range(uint64_t{1}, uint64_t{1'000'000'000}));
   app->add_option("--machine", command->machine,
                   "whose caches and cycles to model: a machine file or its name [none]")
       ->type_name("NAME|FILE");
@@ -158,7 +159,7 @@ void add_predict(CLI::App* scan, ScanCommand* command) {
   add_choice(app, &command->choice.setups, &command->choice.programs);
   app->add_option("-j,--jobs", command->jobs, "cells at once [as many as there are CPUs]")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range(1, 4096));
   app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
   app->add_option("--limit", command->limit, "changes to list; 0: all [30]")->type_name("N");
   add_word(app, "--format", &command->format, kExplainFormats, "how to print");
@@ -185,14 +186,14 @@ void add_search(CLI::App* scan, ScanCommand* command) {
   app->add_option("--max-runs", command->max_runs,
                   "executions of the programs, counted and timed, at most [400]")
       ->type_name("N")
-      ->check(CLI::Range(uint64_t{40}, uint64_t{1'000'000'000}));
+      ->check(in_range(uint64_t{40}, uint64_t{1'000'000'000}));
   app->add_option("--max-minutes", command->max_minutes, "minutes at most [no limit]")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(in_range(0.001, 1e6));
   app->add_option("--tolerance", command->tolerance_percent,
                   "setups that are slower than the best by less are as good, in % [1]")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(in_range(0.0, 100.0));
   app->add_option(
          "--machine", command->machine,
          "whose modelled cycles screen setups; none: instructions do [the plan's, or host]")
@@ -200,13 +201,13 @@ void add_search(CLI::App* scan, ScanCommand* command) {
   app->add_flag("--all", command->all_setups, "tries every setup: no limit holds");
   app->add_option("--rounds", command->rounds, "of --all: how often each is timed [5]")
       ->type_name("N")
-      ->check(CLI::Range(size_t{1}, size_t{1000}));
+      ->check(in_range(size_t{1}, size_t{1000}));
   app->add_flag("--any-output", command->any_output,
                 "setups whose programs print something else than base's may be chosen");
   app->add_option("-j,--jobs", command->jobs,
                   "setups that are built and counted at once [as many as there are CPUs]")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range(1, 4096));
   app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
   add_word(app, "--format", &command->format, kExplainFormats, "how to print");
   add_width(app, command);
@@ -261,7 +262,7 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
     add_label(app, command, "a name of this measurement: cells of other labels stay (commit=1a2b)");
     app->add_option("-j,--jobs", command->jobs, "cells at once [as many as there are CPUs]")
         ->type_name("N")
-        ->check(CLI::Range(1, 4096));
+        ->check(in_range(1, 4096));
     app->add_flag("-q,--quiet", command->quiet, "no messages but errors");
     return app;
   };

@@ -1,4 +1,5 @@
 #include "cli/options/command_options.h"
+#include "cli/options/option_words.h"
 
 namespace culprit {
 
@@ -7,7 +8,8 @@ CLI::App* add_serve(CLI::App& root, ServeCommand* command, std::string* error) {
   app->add_option("FILE", command->files, "profiles, or folders of them [profile.culprit]")
       ->type_name("FILE");
   app->add_option("--port", command->port, "listen at this port [any that is free]")
-      ->type_name("PORT");
+      ->type_name("PORT")
+      ->check(in_range(0, 65535));
   app->add_flag("!--no-browser", command->open_browser, "print the address, open no browser");
   app->add_option("--listen", command->listen,
                   "another address of this machine; wants --expose [127.0.0.1]")

@@ -173,32 +173,40 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
 namespace {
 
 /// What windows do not tell of the whole run; "" if nothing of it is asked for.
-std::string check_windows(const RecordCommand& command) {
+std::string find_beyond_windows(const RecordCommand& command) {
   const SimulateOptions& simulate = command.simulate;
-  if (!simulate.windows.are_wanted()) return "";
-  if (command.machine == "none") return "--windows and --machine none: there is nothing to model";
-  if (simulate.sample_sets > 1) return "--windows and --sets: one sample at a time";
+  if (command.machine == "none") return "--machine none: there is nothing to model";
+  if (simulate.sample_sets > 1) return "--sets: one sample at a time";
   if (simulate.objects) {
-    return "--windows and --objects or --range: what is of which object is not estimated from "
-           "windows";
+    return "--objects or --range: what is of which object is not estimated from windows";
   }
   if (simulate.regions) {
-    return "--windows and --regions: what is of which construct is not estimated from windows";
+    return "--regions: what is of which construct is not estimated from windows";
   }
   if (simulate.deterministic) {
-    return "--windows and --deterministic: threads take turns by simulated time, which windows do "
-           "not have of the whole run";
+    return "--deterministic: threads take turns by simulated time, which windows do not have of "
+           "the "
+           "whole run";
   }
   if (simulate.locality != simulate::Locality::off) {
-    return "--windows and --locality: what becomes of lines is not estimated from windows";
+    return "--locality: what becomes of lines is not estimated from windows";
   }
   return "";
 }
 
+/// Against an option that leads to windows, --budget among them.
+std::string check_windows(const RecordCommand& command) {
+  if (!command.simulate.windows.are_wanted()) return "";
+  const std::string beyond = find_beyond_windows(command);
+  if (beyond.empty()) return "";
+  return command.windows_by_budget
+             ? "--budget and " + beyond + " (a budget chooses how many there is time for)"
+             : "--windows and " + beyond;
+}
+
 /// Whether windows would tell all that is asked for.
-bool may_have_windows(RecordCommand command) {
-  command.simulate.windows.per_million = counting::kUsualWindows;
-  return check_windows(command).empty();
+bool may_have_windows(const RecordCommand& command) {
+  return find_beyond_windows(command).empty();
 }
 
 /// A sample of sets tells misses and what becomes of lines; "" if nothing else is asked for.

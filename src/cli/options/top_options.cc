@@ -38,7 +38,7 @@ CLI::App* add_top(CLI::App& root, TopCommand* command, std::string* error) {
   app->add_option("-n,--iterations", command->iterations,
                   "--batch: print so often, then end; 0: until Ctrl-C [0]")
       ->type_name("N")
-      ->check(CLI::Range(0u, 1'000'000u));
+      ->check(in_range(0u, 1'000'000u));
   add_word(app, "--by", &command->by_function, kTopRows, "what the rows are at first [process]");
   app->add_option("--limit", command->limit, "--batch: rows of each table; 0: all [20]")
       ->type_name("N");
