@@ -47,7 +47,7 @@ void HistogramGrouper::end() {
                                        [](ObjectId object) { return !object.is_all(); });
   if (has_objects) histogram.objects = objects_;
   // What an event has not at an offset is 0.
-  const auto values = [&]<class T>(const std::vector<OffsetCell>& cells, T OffsetCell::*field) {
+  const auto values = [&]<class T>(const std::vector<OffsetCell>& cells, T OffsetCell::* field) {
     std::vector<T> all(offsets_.size());
     for (const OffsetCell& cell : cells) all[cell.row] = cell.*field;
     return all;
