@@ -18,6 +18,7 @@ struct LoopRounds {
   std::string line;   // "probe.c:6", where it begins; "" if unknown
   double rounds = 0;  // of one entry, on average
   double entries = 0;
+  bool is_search = false;  // it was left in several ways: what it looked for was found, or was not
 };
 
 /// Loops of the functions of a profile, by counted executions.

@@ -233,9 +233,10 @@ class WhyText {
                        one.tried->pairs);
   }
 
-  /// "Called by pack pack.c:42 (90 % of the calls), main pack.c:60 (10 %). "
+  /// Of loops that look for something, or move what a call asks for: others run as often as the
+  /// program says.
   static std::string describe_loop(const PlacedAdvice& one) {
-    if (!one.loop) return "";
+    if (!one.loop || (!one.loop->is_search && one.callers.empty())) return "";
     const std::string line = one.loop->line.empty() ? "" : " at " + printable(one.loop->line);
     return fmt::format(
         "Its loop{} makes {} rounds each time that it is entered, {} times: if what is done there "
@@ -243,6 +244,7 @@ class WhyText {
         line, format_si(one.loop->rounds), format_si(one.loop->entries));
   }
 
+  /// "Called by pack pack.c:42 (90 % of the calls), main pack.c:60 (10 %). "
   static std::string describe_callers(const PlacedAdvice& one) {
     std::vector<std::string> callers;
     for (const Caller& caller : one.callers) {

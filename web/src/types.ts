@@ -627,6 +627,20 @@ export interface WhyDocument {
     function: string;
     line: string;
     /**
+     * the loop with most of the function's executed instructions, by counted executions, where it is entered 100 times or more for 16 rounds or more; told once of each function, else null
+     */
+    loop: {
+      /**
+       * where it begins; else empty
+       */
+      line: string;
+      /**
+       * each time that it is entered, on average
+       */
+      rounds: number;
+      entries: number;
+    } | null;
+    /**
      * of a library's function: the program's functions with a tenth of its calls or more, most first
      */
     callers: {
