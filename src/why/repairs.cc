@@ -26,6 +26,7 @@ namespace culprit {
 namespace {
 
 constexpr double kLeastOfEvent = 0.005;
+constexpr double kMuchOfAll = 0.1;      // of the explained cycles: worth a look wherever they are
 constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
 constexpr double kAsMuch = 0.8;         // of the largest gain: which is larger cannot be told
 
@@ -103,7 +104,8 @@ class RepairFinder {
   const std::vector<Place>& choose_places(CostBranch branch);
   std::vector<PlacedAdvice> find_of(const CostNode& branch, bool is_first);
   PlacedAdvice describe(const Place& place, const CostNode& branch, const CostNode& of_place);
-  void bound_gain(const Place& place, PlacedAdvice& placed) const;
+  [[nodiscard]] PlacedAdvice describe_spread(const CostNode& branch, const Place& largest) const;
+  void bound_gain(PlacedAdvice& placed) const;
   void add_redirected(const Place& place, double period, PlaceTime& time) const;
   void forecast_gain(const Place& place, PlacedAdvice& placed) const;
   [[nodiscard]] std::optional<size_t> find_event(std::string_view name) const;
@@ -239,7 +241,7 @@ PlacedAdvice RepairFinder::describe(const Place& place, const CostNode& branch,
                : std::nullopt;
     if (line) placed.line = name_line(line->file, line->line);
   }
-  bound_gain(place, placed);
+  bound_gain(placed);
   forecast_gain(place, placed);
   return placed;
 }
@@ -270,7 +272,33 @@ std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_
     if (is_worth_it || (is_first && repairs.empty() && is_something))
       repairs.push_back(std::move(repair));
   }
+  const bool is_much_of_all = branch.cycles->value >= kMuchOfAll * find_explained();
+  const bool is_spread =
+      !found.empty() && found.front().second->cycles->value < kWorthALook * find_explained();
+  if (is_much_of_all && is_spread && !find_causes(branch).empty()) {
+    repairs = {describe_spread(branch, *found.front().first)};
+  }
   return repairs;
+}
+
+/// Advice for all of the code: no place has enough of the branch to be worth a look, not even the
+/// one that has most.
+PlacedAdvice RepairFinder::describe_spread(const CostNode& branch, const Place& largest) const {
+  PlacedAdvice placed;
+  placed.branch = branch.branch;
+  placed.cycles = *branch.cycles;
+  placed.unhalted = placed.cycles.value / unhalted_;
+  placed.share = 1;
+  const std::vector<const CostNode*> causes = find_causes(branch);
+  placed.label = join_labels(causes, placed.cycles.value);
+  copy_advice(*causes.front(), placed);
+  const std::string& name = largest.function.empty() ? largest.line : largest.function;
+  placed.here = fmt::format(
+      "it is spread over the program: {} has most of it, {:.1f} % of all cycles. What changes all "
+      "of the code reaches it: flags, profile-guided optimization, layout.",
+      name, 100 * cycles_of(largest.tree, branch.branch) / unhalted_);
+  bound_gain(placed);
+  return placed;
 }
 
 std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const CostNode* first) {
@@ -412,7 +440,7 @@ std::vector<PlacedAdvice> RepairFinder::find_tried(const TriedChange& tried) con
 }
 
 /// What a repair of it saves at most, by what was measured.
-void RepairFinder::bound_gain(const Place&, PlacedAdvice& placed) const {
+void RepairFinder::bound_gain(PlacedAdvice& placed) const {
   placed.at_most = placed.upper_end = placed.unhalted;
   if (!why_.measured || !(why_.measured->measured.value > 0)) return;
   const MeasuredCycles& measured = *why_.measured;

@@ -158,6 +158,47 @@ TEST_F(Why, AdviceSaysWhereMostOfItIs) {
   EXPECT_NE(text.find("Something is slow. Make it fast."), std::string::npos);
 }
 
+// 4,000 loads from DRAM in fifty functions: 0.8 % of the cycles in each.
+TEST_F(Why, WhatNoPlaceHasMuchOfIsOfTheWholeProgram) {
+  constexpr uint64_t kFunctions = 50;
+  for (TemplateRow& row : cpu_.rows) {
+    if (row.event == "LOCAL_DRAM") row.penalty.value = 200'000;  // 40 % of the cycles
+  }
+  std::vector<FunctionFact>& functions = test_.facts[ImageId(0u)].functions;
+  StringTable& names = test_.facts[ImageId(0u)].strings;
+  Histogram& grind = test_.profile.histograms.front();
+  const EventId spread = grind.columns[grind.columns.size() - 2].event;
+  for (Histogram& one : test_.profile.histograms) {
+    EventColumn& dram = one.columns[one.columns.size() - 2];
+    std::ranges::fill(dram.value, 0);
+    std::ranges::fill(dram.samples, 0);
+  }
+  for (uint64_t i = 0; i < kFunctions; ++i) {
+    const FileOffset begin(0x10000 + 16 * i);
+    functions.push_back({begin,
+                         FileOffset(begin.value + 16),
+                         names.intern("part_" + std::to_string(i)),
+                         {},
+                         {},
+                         0});
+    grind.offsets.push_back(begin);
+    for (EventColumn& column : grind.columns) {
+      const uint64_t loads = column.event == spread ? 80 : 0;
+      column.value.push_back(loads);
+      if (!column.samples.empty()) column.samples.push_back(loads);
+      if (!column.variance.empty()) column.variance.push_back(0);
+    }
+  }
+  const WhyReport all = why();
+  ASSERT_FALSE(all.advice.empty());
+  EXPECT_EQ(all.advice[0].function, "");
+  EXPECT_NEAR(all.advice[0].unhalted, 0.4, 1e-9);
+  EXPECT_NEAR(all.advice[0].at_most, 0.4, 1e-9);
+  EXPECT_NE(all.advice[0].here.find("part_0 has most of it, 0.8 % of all cycles"),
+            std::string::npos)
+      << all.advice[0].here;
+}
+
 // libc's 80 samples are in its getc.
 TEST_F(Why, ALibrarysWorkTakesThePlaceOfWhatItWaitsFor) {
   ImageFacts& libc = test_.facts[ImageId(1u)];
