@@ -62,7 +62,7 @@ class Threads(CulpritTest):
         more.setdefault("env", ENVIRONMENT)
         machine = () if "--machine" in options else MACHINE
         return self.record("-q", "--engine", "simulate", "--deterministic", *machine, *options,
-                           "--", *command, timeout=100, **more)
+                           "--", *command, timeout=280, **more)
 
     def counts(self, profile):
         """Every event of every instruction, as text."""
