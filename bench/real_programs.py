@@ -270,6 +270,7 @@ def main():
             if not shutil.which(command[0], path=ENVIRONMENT["PATH"]):
                 print(f"{program:10}not installed")
                 continue
+            command[0] = shutil.which(command[0], path=ENVIRONMENT["PATH"])  # QEMU does not look
             native = cpu_of(*command, folder=folder)
             cells = f"{program:10}{native:9.2f}"
             for tool in tools:
