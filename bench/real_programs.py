@@ -8,10 +8,10 @@ valgrind's tools.
 Runs each program natively, under culprit (both of its runs, and what it does to the profile at the
 end), under `valgrind --tool=callgrind --cacheuse=yes` and under `--tool=cachegrind --cache-sim=yes`,
 one after the other, and prints CPU time [s], and against native. The tool `qemu` is QEMU's user mode
-alone, which counts nothing: what none of culprit's simulations can be faster than. Then what culprit says: its modelled
-cycles with half of their 95 % interval, instructions without an estimate, and the verdict. Programs
-are Debian's; those that are not installed are left out, and named. --size makes them longer: at 1 they
-take a second or some natively, and all of it takes about an hour.
+alone, which counts nothing: what none of culprit's simulations can be faster than. Then what culprit
+says: its modelled cycles with half of their 95 % interval, instructions without an estimate, and the
+verdict. Programs are Debian's; those that are not installed are left out, and named. --size makes them
+longer: at 1 they take a second or some natively, and all of it takes about an hour.
 
     bench/real_programs.py CULPRIT --repairs [--only NAME] [--runs 7] [--keep FOLDER] [--windows auto]
                            [--machine host]
@@ -119,10 +119,11 @@ def programs(folder, size):
     yield "zstd", ["zstd", "-q", "-16", "--single-thread", "-c", text], False
     yield "gzip", ["gzip", "-n", "-9", "-c", text, text, text, text], False
     yield "sqlite3", ["sqlite3", ":memory:", sql], False
-    if shutil.which("gcc"):  # not the driver: valgrind and QEMU leave what it starts alone
-        compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], check=True, text=True,
+    compiler = "cc1"  # not the driver: valgrind and QEMU leave what it starts alone
+    if shutil.which("gcc"):
+        compiler = subprocess.run(["gcc", f"-print-prog-name={compiler}"], check=True, text=True,
                                   stdout=subprocess.PIPE).stdout.strip()
-        yield "gcc", [compiler, "-quiet", "-O2", source, "-o", str(folder / "gcc.s")], False
+    yield "gcc", [compiler, "-quiet", "-O2", source, "-o", str(folder / "gcc.s")], False
     yield "clang", ["clang", "-O2", "-c", source, "-o", str(folder / "clang.o")], False
     yield "python3", ["/usr/bin/python3", "-s", "-S", "-c",
                       f"print(sum(len(str(i * i)) for i in range({4000000 * size})))"], False
@@ -267,10 +268,10 @@ def main():
         for program, command, is_float in programs(folder, options.size):
             if options.only and program not in options.only:
                 continue
-            if not shutil.which(command[0], path=ENVIRONMENT["PATH"]):
+            command[0] = shutil.which(command[0], path=ENVIRONMENT["PATH"])  # QEMU does not look
+            if not command[0]:
                 print(f"{program:10}not installed")
                 continue
-            command[0] = shutil.which(command[0], path=ENVIRONMENT["PATH"])  # QEMU does not look
             native = cpu_of(*command, folder=folder)
             cells = f"{program:10}{native:9.2f}"
             for tool in tools:

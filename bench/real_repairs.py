@@ -39,6 +39,41 @@ LOOPS = """  do i = 1, n
     end do
   end do
 """
+SHAPES = """
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <vector>
+struct Shape {
+  virtual ~Shape() = default;
+  virtual double area() const = 0;
+  double size = 1;
+};
+struct Square : Shape { double area() const override { return size * size; } };
+struct Circle : Shape { double area() const override { return 3.14 * size * size; } };
+struct Triangle : Shape { double area() const override { return 0.5 * size * size; } };
+struct Line : Shape { double area() const override { return 0; } };
+__attribute__((noinline)) double sum_areas(const std::vector<Shape*>& shapes) {
+  double sum = 0;
+  for (const Shape* one : shapes) sum += one->area();
+  return sum;
+}
+int main() {
+  Square square;
+  Circle circle;
+  Triangle triangle;
+  Line line;
+  Shape* const kinds[] = {&square, &circle, &triangle, &line};
+  std::mt19937 random(1);
+  std::vector<Shape*> shapes;
+  for (int i = 0; i < 4000; ++i) shapes.push_back(kinds[random() % 4]);
+  if (SORTED) std::sort(shapes.begin(), shapes.end());
+  double sum = 0;
+  for (int i = 0; i < 10000; ++i) sum += sum_areas(shapes);
+  std::printf("%g\\n", sum);
+}
+"""
 
 
 @dataclasses.dataclass
@@ -81,10 +116,13 @@ def pairs(folder):
     query = ("pragma cache_size=100; {} select count(*) from "
              "(select x, y from a order by y, x limit -1 offset 1)")
     (folder / "getc.c").write_text(GETC)
+    (folder / "shapes.cc").write_text(SHAPES)
     (folder / "loops.f90").write_text(PRODUCT.replace("LOOPS", LOOPS))
     (folder / "library.f90").write_text(PRODUCT.replace("LOOPS", "  c = matmul(a, b)\n"))
     locked = build("gcc", folder / "getc.c", folder / "locked", "-O2", "-DGETC=getc")
     unlocked = build("gcc", folder / "getc.c", folder / "unlocked", "-O2", "-DGETC=getc_unlocked")
+    mixed = build("g++", folder / "shapes.cc", folder / "mixed", "-O2", "-DSORTED=false")
+    by_kind = build("g++", folder / "shapes.cc", folder / "by_kind", "-O2", "-DSORTED=true")
     loops = build("gfortran", folder / "loops.f90", folder / "loops", "-O2")
     library = build("gfortran", folder / "library.f90", folder / "library", "-O2")
     locales = folder / "locales"
@@ -122,6 +160,7 @@ def pairs(folder):
                ["sh", "-c", "i=0; while [ $i -lt 60 ]; do i=$((i + 1)); done"], {"processes"}, ())
     yield Pair("python-blocks", [*python, blocks], [*python, blocks],
                {"fresh_memory", "memory_returned"}, (), {}, {"GLIBC_TUNABLES": KEEP_HEAP})
+    yield Pair("shapes", [mixed], [by_kind], {"branch_misprediction"}, ("sum_areas",))
     yield Pair("fortran", [loops], [library], {"load_latency", "bandwidth_saturation"},
                ("MAIN", "product"))
     pages = ["zstd", "-q", "-16", "--single-thread", "-c", part]

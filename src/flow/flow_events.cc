@@ -57,22 +57,18 @@ class RowMaker {
     for (uint32_t block = 0; block < graph.blocks; ++block) {
       if (flow_.blocks[block]) add(blocks, first(block), flow_.blocks[block]->runs);
     }
-    const LoopForest& forest = flow_.function->loops;
-    std::map<uint32_t, Estimate> into;  // loops, from outside
     for (size_t i = 0; i < graph.edges.size(); ++i) {
       const FlowEdge& edge = graph.edges[i];
-      if (!flow_.edges[i] || edge.to >= graph.blocks) continue;
-      if (edge.kind == FlowEdgeKind::entry) add(entries, first(edge.to), flow_.edges[i]->runs);
-      const std::optional<uint32_t> loop = forest.innermost[edge.to];
-      if (!loop || forest.loops[*loop].head != edge.to) continue;
-      if (edge.from < graph.blocks && forest.is_inside(edge.from, *loop)) continue;
-      into[*loop] = into[*loop] + flow_.edges[i]->runs;
+      const bool is_entry = edge.kind == FlowEdgeKind::entry && edge.to < graph.blocks;
+      if (is_entry && flow_.edges[i]) add(entries, first(edge.to), flow_.edges[i]->runs);
     }
-    for (const FlowLoop& loop : forest.loops) {
+    const std::vector<FlowLoop>& loops = flow_.function->loops.loops;
+    for (const FlowLoop& loop : loops) {
       if (flow_.blocks[loop.head]) add(rounds, first(loop.head), flow_.blocks[loop.head]->runs);
     }
-    for (const auto& [loop, runs] : into) {
-      add(loop_entries, first(forest.loops[loop].head), runs);
+    const std::vector<LoopBounds> bounds = find_loop_bounds(flow_);
+    for (size_t loop = 0; loop < loops.size(); ++loop) {
+      add(loop_entries, first(loops[loop].head), bounds[loop].entries);
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "model/counts.h"
@@ -239,6 +240,35 @@ FunctionFlow make_function_flow(const FunctionGraph& function, ExecutionSource s
                                 std::span<const SeenInstruction> seen,
                                 std::span<const RecordedBranch> taken, bool has_all_branches) {
   return FlowMaker(function, source, seen, taken, has_all_branches).make();
+}
+
+std::vector<LoopBounds> find_loop_bounds(const FunctionFlow& flow) {
+  const FlowGraph& graph = flow.function->graph;
+  const LoopForest& forest = flow.function->loops;
+  const auto is_inside = [&](uint32_t block, uint32_t loop) {
+    return block < graph.blocks && forest.is_inside(block, loop);
+  };
+  std::vector<LoopBounds> bounds(forest.loops.size());
+  std::vector<std::set<uint32_t>> left_from(forest.loops.size());
+  for (size_t i = 0; i < graph.edges.size(); ++i) {
+    const FlowEdge& edge = graph.edges[i];
+    if (!flow.edges[i]) continue;
+    const Estimate& runs = flow.edges[i]->runs;
+    const auto crossed = [&](uint32_t inside, uint32_t outside, auto visit) {
+      if (inside >= graph.blocks) return;
+      for (auto loop = forest.innermost[inside]; loop; loop = forest.loops[*loop].parent) {
+        if (!is_inside(outside, *loop)) visit(*loop);
+      }
+    };
+    crossed(edge.to, edge.from,
+            [&](uint32_t loop) { bounds[loop].entries = bounds[loop].entries + runs; });
+    if (!(runs.value > 0)) continue;
+    crossed(edge.from, edge.to, [&](uint32_t loop) { left_from[loop].insert(edge.from); });
+  }
+  for (size_t loop = 0; loop < bounds.size(); ++loop) {
+    bounds[loop].ways_out = static_cast<uint32_t>(left_from[loop].size());
+  }
+  return bounds;
 }
 
 std::optional<FunctionFlow> FlowFinder::find(ImageId image, uint32_t function) {

@@ -58,6 +58,15 @@ FunctionFlow make_function_flow(const FunctionGraph& function, ExecutionSource s
                                 std::span<const SeenInstruction> seen,
                                 std::span<const RecordedBranch> taken, bool has_all_branches);
 
+/// How often control came into a loop from outside, by all edges that are known, and from how many
+/// of its blocks it left.
+struct LoopBounds {
+  Estimate entries{};
+  uint32_t ways_out = 0;
+};
+/// By loop. Units:  as the flow's
+std::vector<LoopBounds> find_loop_bounds(const FunctionFlow& flow);
+
 class FlowFinder {
  public:
   /// `flow` must outlive it, and so must what `events` points to.

@@ -43,6 +43,22 @@ double find_leak(const FunctionFlow& flow) {
 // (3) 1.
 const std::vector<std::pair<int, bool>> kLoop{{2, true}, {-2, true}, {0, true}, {-1, false}};
 
+// Entered 10 times: 4 times it is left from its first block, 6 times from its last.
+TEST(FunctionFlow, SaysHowLoopsAreEnteredAndLeft) {
+  // In front of it (0), head (1) may go to the end, (2) goes back or on, the end (3).
+  const FunctionGraph function =
+      make_function(make_blocks({{-2, true}, {3, true}, {1, true}, {-1, false}}));
+  ASSERT_EQ(function.loops.loops.size(), 1u);
+  const std::vector<SeenInstruction> seen{{10, 0, 0}, {100, 0, 0}, {96, 0, 0}, {10, 0, 0}};
+  const std::vector<RecordedBranch> taken{{FileOffset(4), FileOffset(12), 4},
+                                          {FileOffset(8), FileOffset(4), 90}};
+  const FunctionFlow flow =
+      make_function_flow(function, ExecutionSource::counted, seen, taken, true);
+  const LoopBounds bounds = find_loop_bounds(flow).front();
+  EXPECT_EQ(bounds.entries.value, 10);
+  EXPECT_EQ(bounds.ways_out, 2u);
+}
+
 TEST(FunctionFlow, CountedIsNotSmoothed) {
   const FunctionGraph function = make_function(make_blocks(kLoop));
   // A signal came once: the counts do not add up, and stay as they are.

@@ -1,6 +1,6 @@
 #include "locality/loop_scales.h"
 
-#include "report/variants.h"
+#include "attribute/variant_family.h"
 
 namespace culprit {
 namespace {
@@ -36,7 +36,7 @@ LoopScales::LoopScales(const Profile& profile, CodeIndex& code) : loops_(code) {
   Pool rest;
   for (const auto& [function, pool] : left) {
     if (pool.all.tell()) {
-      share_out(pool);
+      scale_pool(pool);
     } else {
       rest.all += pool.all;
       rest.loops.insert(rest.loops.end(), pool.loops.begin(), pool.loops.end());
@@ -44,12 +44,12 @@ LoopScales::LoopScales(const Profile& profile, CodeIndex& code) : loops_(code) {
   }
   if (!(rest.all.modelled > 0)) return;
   rest_ = rest.all.scale();
-  share_out(rest);
+  scale_pool(rest);
 }
 
 /// Each loop has as many samples as the scale of the pool and its own let expect: the mean of its
 /// gamma distribution after so many Poisson counts. What a run chose another variant of has none.
-void LoopScales::share_out(const Pool& pool) {
+void LoopScales::scale_pool(const Pool& pool) {
   const double scale = pool.all.scale();
   const double samples_per_cycle = static_cast<double>(pool.all.samples) / pool.all.modelled;
   double shared = 0;

@@ -53,7 +53,7 @@ class LoopScales {
     Cycles all;
     std::vector<std::pair<uint32_t, Cycles>> loops;
   };
-  void share_out(const Pool& pool);
+  void scale_pool(const Pool& pool);
 
   CodeLoops loops_;
   double measured_cycles_ = 0;

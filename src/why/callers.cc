@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <functional>
 
+#include "attribute/variant_family.h"
 #include "base/names.h"
 #include "branches/call_kind.h"
-#include "report/variants.h"
 #include "why/own_code.h"
 
 namespace culprit {

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "attribute/code_index.h"
+#include "attribute/variant_family.h"
 #include "model/counts.h"
-#include "report/variants.h"
 #include "why/kernel_time.h"
 #include "why/own_code.h"
 

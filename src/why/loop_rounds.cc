@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "attribute/variant_family.h"
 #include "why/own_code.h"
@@ -12,31 +11,6 @@ namespace {
 
 double count_instructions(const FunctionFlow& flow) {
   return std::accumulate(flow.instructions.begin(), flow.instructions.end(), 0.0);
-}
-
-/// How often control came into a loop from outside, and the blocks from which it left.
-struct LoopBounds {
-  double entries = 0;
-  std::set<uint32_t> exits;
-};
-
-LoopBounds find_bounds(const FunctionFlow& flow, uint32_t loop) {
-  const FunctionGraph& function = *flow.function;
-  const auto is_inside = [&](uint32_t block) {
-    return block < function.graph.blocks && function.loops.is_inside(block, loop);
-  };
-  LoopBounds bounds;
-  for (size_t i = 0; i < function.graph.edges.size(); ++i) {
-    const FlowEdge& edge = function.graph.edges[i];
-    if (is_inside(edge.to) == is_inside(edge.from) || !flow.edges[i]) continue;
-    const double runs = flow.edges[i]->runs.value;
-    if (is_inside(edge.to)) {
-      bounds.entries += runs;
-    } else if (runs > 0) {
-      bounds.exits.insert(edge.from);
-    }
-  }
-  return bounds;
 }
 
 }  // namespace
@@ -83,11 +57,11 @@ std::optional<LoopRounds> LoopFinder::find(ImageId image, const FunctionFlow& fl
   }
   const auto loop = static_cast<uint32_t>(largest - instructions.begin());
   const FlowLoop& shape = function.loops.loops[loop];
-  const LoopBounds bounds = find_bounds(flow, loop);
-  if (!(bounds.entries > 0)) return std::nullopt;
+  const LoopBounds bounds = find_loop_bounds(flow)[loop];
+  if (!(bounds.entries.value > 0)) return std::nullopt;
   LoopRounds found;
-  found.entries = bounds.entries;
-  found.is_search = bounds.exits.size() > 1;
+  found.entries = bounds.entries.value;
+  found.is_search = bounds.ways_out > 1;
   found.rounds = flow.runs(shape.head) / found.entries;
   const Location head{image, function.code.to_offset(function.code.blocks[shape.head].begin)};
   const std::vector<Frame> frames = code_.frames(head);

@@ -7,89 +7,30 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "accounting/advice.h"
 #include "accounting/formulas.h"
-#include "base/names.h"
 #include "model/forecast_events.h"
-#include "report/largest_rows.h"
 #include "report/measured_cycles.h"
-#include "report/variants.h"
 #include "why/gain.h"
 #include "why/own_code.h"
+#include "why/places.h"
 
 namespace culprit {
 namespace {
 
-constexpr double kLeastOfEvent = 0.005;
 constexpr double kMuchOfAll = 0.1;      // of the explained cycles: worth a look wherever they are
 constexpr double kLeastOfLabel = 0.15;  // of a repair's cycles, that its label names
 constexpr double kAsMuch = 0.8;         // of the largest gain: which is larger cannot be told
-
-/// A function, instances of a template, or a line.
-struct Place {
-  std::string function;
-  std::string line;
-  std::string words;
-  bool is_inlined = false;
-  std::vector<Value> values;  // by event
-  CostTree tree;
-};
-
-void add_values(std::vector<Value>& sums, std::span<const Value> values) {
-  if (sums.empty()) sums.resize(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    sums[i].value += values[i].value;
-    sums[i].error = std::hypot(sums[i].error, values[i].error);
-    sums[i].samples += values[i].samples;
-  }
-}
-
-/// Rows with equal keys are one place, which is called after the largest of them.
-class PlaceGroups {
- public:
-  struct Group {
-    std::vector<Value> values;
-    LargestRowNames largest;
-    double most = -1;
-  };
-
-  void add(std::string key, const LargestRowNames& row, std::span<const Value> values) {
-    Group& group = groups_[std::move(key)];
-    add_values(group.values, values);
-    const double size = values.empty() ? 0 : values.front().value;
-    if (size <= group.most) return;
-    group.most = size;
-    group.largest = row;
-  }
-
-  /// Those for which `is_wanted` holds, in order of their keys.
-  template <class IsWanted>
-  [[nodiscard]] std::vector<const Group*> find(IsWanted is_wanted) const {
-    std::vector<const std::pair<const std::string, Group>*> wanted;
-    for (const auto& one : groups_) {
-      if (is_wanted(one.second)) wanted.push_back(&one);
-    }
-    std::ranges::sort(wanted, {}, [](const auto* one) -> const std::string& { return one->first; });
-    std::vector<const Group*> found;
-    for (const auto* one : wanted) found.push_back(&one->second);
-    return found;
-  }
-
- private:
-  std::unordered_map<std::string, Group> groups_;
-};
 
 class RepairFinder {
  public:
   RepairFinder(const RepairInput& input, const WhyReport& why)
       : input_(input),
         why_(why),
-        rows_(input.profile, input.facts, why.options.filters),
+        places_(input, why),
         runs_(find_two_runs(input.profile)),
         replayed_(find_event(kReplayedCycles)) {
     unhalted_ = why.tree.unhalted.cycles->value;
@@ -98,11 +39,9 @@ class RepairFinder {
   std::vector<PlacedAdvice> find();
 
  private:
-  std::vector<Place> make_places(const PlaceGroups& groups) const;
-  [[nodiscard]] bool is_much(std::span<const Value> values) const;
   [[nodiscard]] double find_explained() const;
-  const std::vector<Place>& choose_places(CostBranch branch);
   std::vector<PlacedAdvice> find_of(const CostNode& branch, bool is_first);
+  [[nodiscard]] PlacedAdvice describe_cost(const CostNode& branch, const CostNode& node) const;
   PlacedAdvice describe(const Place& place, const CostNode& branch, const CostNode& of_place);
   [[nodiscard]] PlacedAdvice describe_spread(const CostNode& branch, const Place& largest) const;
   void bound_gain(PlacedAdvice& placed) const;
@@ -116,14 +55,10 @@ class RepairFinder {
 
   const RepairInput& input_;
   const WhyReport& why_;
-  LargestRows rows_;
+  Places places_;
   std::optional<TwoRuns> runs_;
   std::optional<size_t> replayed_;
   double unhalted_ = 0;
-  std::vector<Value> totals_;
-  std::vector<Place> functions_;
-  std::vector<Place> families_;
-  std::vector<Place> lines_;
 };
 
 std::optional<size_t> RepairFinder::find_event(std::string_view name) const {
@@ -132,53 +67,6 @@ std::optional<size_t> RepairFinder::find_event(std::string_view name) const {
     if (profile.strings.text(profile.events[event].name) == name) return event;
   }
   return std::nullopt;
-}
-
-/// Whether a place has enough of any event to be worth a tree of its own.
-bool RepairFinder::is_much(std::span<const Value> values) const {
-  for (size_t event = 0; event < values.size(); ++event) {
-    if (values[event].value > kLeastOfEvent * totals_[event].value) return true;
-  }
-  return false;
-}
-
-std::vector<Place> RepairFinder::make_places(const PlaceGroups& groups) const {
-  std::vector<Place> places;
-  const auto has_much = [&](const PlaceGroups::Group& group) { return is_much(group.values); };
-  for (const PlaceGroups::Group* const group : groups.find(has_much)) {
-    Place& place = places.emplace_back();
-    place.function = group->largest.function;
-    place.line = name_line(group->largest.file, group->largest.line);
-    place.words = rows_.make_words(group->largest);
-    place.is_inlined = group->largest.inlined;
-    place.values = group->values;
-    std::vector<Estimate> estimates;
-    for (const Value& value : place.values) estimates.push_back({value.value, value.error});
-    place.tree = make_cost_tree(input_.cpu, input_.match.amounts(estimates), input_.cost);
-  }
-  return places;
-}
-
-double cycles_of(const CostTree& tree, CostBranch branch) {
-  const CostNode* const node = tree.find(branch);
-  return node != nullptr && node->cycles ? node->cycles->value : 0;
-}
-
-double most_of(const std::vector<Place>& places, CostBranch branch) {
-  double most = 0;
-  for (const Place& place : places) most = std::max(most, cycles_of(place.tree, branch));
-  return most;
-}
-
-/// Places are functions; templates, where instances are many; lines, where functions have copies of
-/// them.
-const std::vector<Place>& RepairFinder::choose_places(CostBranch branch) {
-  const double by_function = most_of(functions_, branch);
-  const double by_family = most_of(families_, branch);
-  const double by_line = most_of(lines_, branch);
-  const bool has_instances = by_function < 0.5 * by_family;
-  if (by_line > (has_instances ? by_family : by_function)) return lines_;
-  return has_instances ? families_ : functions_;
 }
 
 /// Parts of a branch that say what to do, the largest first.
@@ -220,28 +108,36 @@ double least_share_of(const CostNode& branch) {
   return is_formula ? kPortAttention : kWorthALook;
 }
 
-PlacedAdvice RepairFinder::describe(const Place& place, const CostNode& branch,
-                                    const CostNode& of_place) {
+/// What `node` costs, of a branch whose place is still to be told.
+PlacedAdvice RepairFinder::describe_cost(const CostNode& branch, const CostNode& node) const {
   PlacedAdvice placed;
   placed.branch = branch.branch;
-  placed.cycles = *of_place.cycles;
+  placed.cycles = *node.cycles;
   placed.unhalted = placed.cycles.value / unhalted_;
   placed.share = branch.cycles->value > 0 ? placed.cycles.value / branch.cycles->value : 0;
+  const std::vector<const CostNode*> causes = find_causes(node);
+  placed.label = join_labels(causes, placed.cycles.value);
+  copy_advice(*causes.front(), placed);
+  bound_gain(placed);
+  return placed;
+}
+
+PlacedAdvice RepairFinder::describe(const Place& place, const CostNode& branch,
+                                    const CostNode& of_place) {
+  PlacedAdvice placed = describe_cost(branch, of_place);
   placed.function = place.function;
   placed.line = place.line;
   placed.words = place.words;
-  const std::vector<const CostNode*> causes = find_causes(of_place);
-  placed.label = join_labels(causes, placed.cycles.value);
-  copy_advice(*causes.front(), placed);
   if (placed.line.empty() && !placed.function.empty()) {
-    const auto index = static_cast<size_t>(causes.front()->row - input_.cpu.rows.data());
-    const bool is_row = causes.front()->row != nullptr && !input_.match.parts(index).empty();
+    const CostNode& cause = *find_causes(of_place).front();
+    const auto index = static_cast<size_t>(cause.row - input_.cpu.rows.data());
+    const bool is_row = cause.row != nullptr && !input_.match.parts(index).empty();
     const std::optional<LargestRow> line =
-        is_row ? rows_.find_line_within(place.function, input_.match.parts(index).front().event)
+        is_row ? places_.rows().find_line_within(place.function,
+                                                 input_.match.parts(index).front().event)
                : std::nullopt;
     if (line) placed.line = name_line(line->file, line->line);
   }
-  bound_gain(placed);
   forecast_gain(place, placed);
   return placed;
 }
@@ -255,7 +151,7 @@ double RepairFinder::find_explained() const {
 std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_first) {
   const double least = least_share_of(branch);
   std::vector<std::pair<const Place*, const CostNode*>> found;
-  for (const Place& place : choose_places(branch.branch)) {
+  for (const Place& place : places_.choose(branch.branch)) {
     const CostNode* const node = place.tree.find(branch.branch);
     if (node != nullptr && node->cycles && !find_causes(*node).empty()) {
       found.emplace_back(&place, node);
@@ -284,20 +180,13 @@ std::vector<PlacedAdvice> RepairFinder::find_of(const CostNode& branch, bool is_
 /// Advice for all of the code: no place has enough of the branch to be worth a look, not even the
 /// one that has most.
 PlacedAdvice RepairFinder::describe_spread(const CostNode& branch, const Place& largest) const {
-  PlacedAdvice placed;
-  placed.branch = branch.branch;
-  placed.cycles = *branch.cycles;
-  placed.unhalted = placed.cycles.value / unhalted_;
-  placed.share = 1;
-  const std::vector<const CostNode*> causes = find_causes(branch);
-  placed.label = join_labels(causes, placed.cycles.value);
-  copy_advice(*causes.front(), placed);
+  PlacedAdvice placed = describe_cost(branch, branch);
   const std::string& name = largest.function.empty() ? largest.line : largest.function;
   placed.here = fmt::format(
-      "it is spread over the program: {} has most of it, {:.1f} % of all cycles. What changes all "
-      "of the code reaches it: flags, profile-guided optimization, layout.",
-      name, 100 * cycles_of(largest.tree, branch.branch) / unhalted_);
-  bound_gain(placed);
+      "it is spread over all of the code; {} has most of it, {:.1f} % of the cycles. What changes "
+      "all of the code reaches it: flags, profile-guided optimization, layout.",
+      name.empty() ? "code without a name" : name,
+      100 * cycles_of(largest.tree, branch.branch) / unhalted_);
   return placed;
 }
 
@@ -315,38 +204,6 @@ std::vector<const CostNode*> branches_by_cycles(const CostTree& tree, const Cost
 }
 
 std::vector<PlacedAdvice> RepairFinder::find() {
-  // Time of one variant and costs of another are of one place, where each run chose its own.
-  const auto by_name = [&](const LargestRowNames& row) {
-    std::string name(row.function);
-    if (why_.measured && !why_.measured->other.families.empty()) {
-      const std::string family = find_variant_family(name);
-      if (std::ranges::binary_search(why_.measured->other.families, family))
-        return "variants of " + family;
-    }
-    if (row.inlined) name += " (inlined)";
-    return name;
-  };
-  PlaceGroups functions;
-  PlaceGroups families;
-  rows_.sum_functions([&](const LargestRowNames& row, std::span<const Value> values) {
-    add_values(totals_, values);
-    functions.add(by_name(row), row, values);
-    families.add(without_template_arguments(without_parameters(row.function)), row, values);
-  });
-  functions_ = make_places(functions);
-  families_ = make_places(families);
-  PlaceGroups lines;
-  rows_.sum_lines([&](const LargestRowNames& row, std::span<const Value> values) {
-    if (row.line == 0) {
-      lines.add(by_name(row), row, values);
-    } else if (is_much(values)) {  // each line is one row
-      lines.add(fmt::format("{}:{}", row.file, row.line), row, values);
-    }
-  });
-  lines_ = make_places(lines);
-  for (std::vector<Place>* places : {&functions_, &families_}) {
-    for (Place& place : *places) place.line.clear();
-  }
   std::vector<PlacedAdvice> all;
   const CostNode* const first = find_largest_branch(why_.tree);
   for (const TriedChange& tried : why_.tried) {
@@ -380,7 +237,7 @@ double RepairFinder::find_saved(const Place& place, const TriedChange& tried) co
     return values[*as_it_is].value / static_cast<double>(tried.runs_as_it_is) -
            values[*changed].value / static_cast<double>(tried.pairs);
   };
-  const double all = saved_of(totals_);
+  const double all = saved_of(places_.totals());
   const double here = saved_of(place.values);
   if (!(all > 0) || here <= 0) return 0;
   return std::min(1.0, here / all) * tried.saved.expected * why_.measured->everything.value;
@@ -397,7 +254,7 @@ bool RepairFinder::may_save(const Place& place, Experiment experiment) const {
     const std::optional<size_t> event = find_event(name);
     if (!event) continue;
     here += place.values[*event].value;
-    all += totals_[*event].value;
+    all += places_.totals()[*event].value;
   }
   return here > kMuch * all;
 }
@@ -410,7 +267,7 @@ std::vector<PlacedAdvice> RepairFinder::find_tried(const TriedChange& tried) con
   const Experiment experiment = tried.kind->experiment;
   const TriedAdvice& words = advice_of(experiment);
   const double all = tried.saved.expected * why_.measured->everything.value;
-  for (const Place& place : functions_) {
+  for (const Place& place : places_.functions()) {
     const double cycles = find_saved(place, tried);
     if (cycles < kWorthALook * whole || !may_save(place, experiment)) continue;
     PlacedAdvice& one = found.emplace_back();
@@ -424,7 +281,8 @@ std::vector<PlacedAdvice> RepairFinder::find_tried(const TriedChange& tried) con
     one.share = cycles / all;
     one.function = place.function;
     one.words = place.words;
-    if (const auto line = rows_.find_line_within(place.function, *find_event(kAsItIsTime))) {
+    if (const auto line =
+            places_.rows().find_line_within(place.function, *find_event(kAsItIsTime))) {
       one.line = name_line(line->file, line->line);
     }
     const double expected = std::min(1.0, cycles / whole);
@@ -454,10 +312,10 @@ void RepairFinder::bound_gain(PlacedAdvice& placed) const {
 /// Calls by pointer, and what they call: what the model lacks of both may be of either.
 void RepairFinder::add_redirected(const Place& place, double period, PlaceTime& time) const {
   const auto find_function = [&](const std::string& name) -> const Place* {
-    const auto found = std::ranges::find_if(functions_, [&](const Place& one) {
+    const auto found = std::ranges::find_if(places_.functions(), [&](const Place& one) {
       return one.function == name && !one.is_inlined && one.tree.unhalted.cycles;
     });
-    return found == functions_.end() ? nullptr : &*found;
+    return found == places_.functions().end() ? nullptr : &*found;
   };
   for (const auto& [caller, callees] : input_.redirected.beyond) {
     double all = 0;

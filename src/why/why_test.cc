@@ -194,7 +194,7 @@ TEST_F(Why, WhatNoPlaceHasMuchOfIsOfTheWholeProgram) {
   EXPECT_EQ(all.advice[0].function, "");
   EXPECT_NEAR(all.advice[0].unhalted, 0.4, 1e-9);
   EXPECT_NEAR(all.advice[0].at_most, 0.4, 1e-9);
-  EXPECT_NE(all.advice[0].here.find("part_0 has most of it, 0.8 % of all cycles"),
+  EXPECT_NE(all.advice[0].here.find("part_0 has most of it, 0.8 % of the cycles"),
             std::string::npos)
       << all.advice[0].here;
 }
