@@ -4,7 +4,7 @@
 //
 //     functions   grind 60 %, clear_page 40 %
 //     families    sort<..> 60 %                 instances of one template together
-//     lines       mill.h:12 60 %                of which functions have copies
+//     lines       mill.c:12 60 %                of which functions have copies
 
 #include <span>
 #include <string>
