@@ -10,6 +10,7 @@
 #include "model/ledger.h"
 #include "model/merge.h"
 #include "records/mapped_path.h"
+#include "simulate/objects/data_objects.h"
 #include "simulate/sampled_counts.h"
 #include "simulate/simulated_branches.h"
 #include "simulate/site_histograms.h"
