@@ -2,11 +2,12 @@
 import gzip
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
 
-from harness import CULPRIT, CulpritTest
+from harness import CULPRIT, CulpritTest, is_sanitized
 
 NOTES = "what nobody wants to lose\n"
 
@@ -183,3 +184,21 @@ class Outputs(CulpritTest):
         done = self.culprit("record", "--no-symbols", "-o", name, "true")
         self.assertIn("a?culprit: fine", done.stderr)
         self.assertNotIn("\nculprit: fine", done.stderr)
+
+
+class Memory(CulpritTest):
+    def test_its_heap_is_in_large_pages(self):
+        """Each page that is not costs a fault: half of what a report takes on some guests."""
+        if is_sanitized():
+            self.skipTest("sanitizers have a heap of their own")
+        if not os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):
+            self.skipTest("this kernel has no transparent huge pages")
+        end = self.folder / "end"
+        os.mkfifo(end)
+        running = subprocess.Popen([CULPRIT, "record", "-q", "--no-symbols", "cat", end],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL)
+        with open(end, "w"):   # opens when cat reads
+            maps = pathlib.Path(f"/proc/{running.pid}/smaps").read_text()
+        self.assertEqual(0, running.wait(60))
+        heaps = re.findall(r"\[heap\]\nSize: +(\d+) kB\n(?:.*\n)*?VmFlags:(.*)", maps)
+        self.assertGreaterEqual(sum(int(size) for size, flags in heaps if " hg" in flags), 500 << 10)

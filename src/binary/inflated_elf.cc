@@ -9,6 +9,8 @@
 #include <string_view>
 #include <sys/mman.h>
 
+#include "base/large_pages.h"
+
 namespace culprit {
 namespace {
 
@@ -72,15 +74,6 @@ void make_empty(Elf64_Shdr& section) {
 
 uint64_t align16(uint64_t at) {
   return (at + 15) & ~uint64_t{15};
-}
-
-/// Tens of megabytes are written once: each page that is not a large one costs a fault.
-void ask_for_large_pages(std::span<std::byte> bytes) {
-  constexpr uintptr_t kPage = 4096;
-  const auto address = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t begin = (address + kPage - 1) / kPage * kPage;
-  const uintptr_t end = (address + bytes.size()) / kPage * kPage;
-  if (end > begin) ::madvise(bytes.data() + (begin - address), end - begin, MADV_HUGEPAGE);
 }
 
 }  // namespace

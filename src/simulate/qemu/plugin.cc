@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/large_pages.h"
 #include "simulate/counting/counting.h"
 #include "simulate/qemu/callbacks.h"
 #include "simulate/qemu/exec_takeover.h"
@@ -255,5 +256,6 @@ CULPRIT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* i
     return 1;
   }
   if (options->trial) ::_exit(0);
+  culprit::put_heap_in_large_pages();
   return culprit::install(id, *info, *options) ? 0 : 1;
 }
