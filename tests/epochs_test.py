@@ -49,6 +49,9 @@ class Epochs(harness.CulpritTest):
         self.assertEqual(chosen["rows"], by_path["rows"])
         self.assertTrue(any(row["function"].startswith("work_") for row in by_path["rows"]))
         self.assertIn("work_", self.culprit("annotate", "work_0", path).stdout)
+        other = path.with_name(sorted(self.database.glob("epochs/*"))[4].name)
+        compared = json.loads(self.culprit("diff", path, other, "--format", "json").stdout)
+        self.assertTrue(any(row["names"]["function"].startswith("work_") for row in compared["rows"]))
         alone = self.folder / path.name
         alone.write_bytes(path.read_bytes())
         self.culprit("report", alone)

@@ -328,6 +328,17 @@ class Refusals(Web):
             names = [os.path.basename(one["name"]) for one in json.loads(body)["profiles"]]
             self.assertEqual(names, ["a.culprit", "b.culprit"])
 
+    def test_an_epoch_has_the_names_of_its_database(self):
+        program = self.compile_text("int work(int x) { return x * 3; }\n"
+                                    "int main(int n, char** v) { return work(n); }", "day.c", "day",
+                                    "-O0", "-g")
+        run(BUILD / "day_of_epochs", self.folder / "db", 2, 200, program)
+        with self.serving(*sorted((self.folder / "db/epochs").iterdir())) as address:
+            for document in ("d/0/hottest", "d/1/hottest", "diff/0/1"):
+                status, body = fetch(address, document)
+                self.assertEqual(status, 200, body)
+                self.assertIn('"work"', body)
+
     def test_errors_of_the_command(self):
         self.assertIn("No such file", self.culprit("serve", "absent.culprit", status=1).stderr)
         with self.serving(self.profile) as address:
@@ -377,7 +388,7 @@ class Browser(Web):
 
     def setUp(self):
         super().setUp()
-        self.need("chromium", "node", "npm")
+        self.need("chromium-headless-shell", "node", "npm")
 
     def packages(self):
         """The packages that only tests need, by the lock file; kept beside the build."""

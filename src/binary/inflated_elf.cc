@@ -9,7 +9,7 @@
 #include <string_view>
 #include <sys/mman.h>
 
-#include "base/large_pages.h"
+#include "base/heap.h"
 
 namespace culprit {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/keep_memory.h"
+#include "base/heap.h"
 
 namespace culprit {
 
@@ -17,7 +17,7 @@ Result<SymbolizeOutcome> complete_profile(const std::string& path,
                                           const std::map<ImageId, Fd>& held,
                                           const KnownFacts& known, const SnapshotOptions& options,
                                           bool quiet) {
-  share_freed_memory();
+  share_heap_among_threads();
   const InterruptGuard guard;
   ProgressLine line;
   return symbolize_file(path, held, known, options, show_symbols(line, guard, quiet));

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/text.h"
 #include "base/vdso.h"
 #include "cli/commands.h"
 #include "cli/complete_profile.h"
 #include "cli/interrupt.h"
-#include "cli/keep_memory.h"
 #include "cli/output_file.h"
 #include "cli/reading_data.h"
 #include "cli/terminal.h"
@@ -148,7 +148,7 @@ Result<bool> write_symbols(const ImportCommand& command, ReadRecording& recordin
 }  // namespace
 
 int run(const ImportCommand& asked) {
-  share_freed_memory();
+  share_heap_among_threads();
   ImportCommand command = asked;
   add_perf_cache(command.snapshot);
   command.snapshot.rights = rights_of_recording(command.import.path);

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/large_pages.h"
+#include "base/heap.h"
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/names.h"
 #include "cli/complete_profile.h"
 #include "cli/find_database.h"
-#include "cli/keep_memory.h"
 #include "cli/terminal.h"
 #include "daemon/control_socket.h"
 #include "epochs/epoch_database.h"
@@ -80,29 +80,26 @@ Result<void> check_filters(const Profile& profile, const std::vector<ContextFilt
                            more == 0 ? "" : fmt::format(", and {} more", more))};
 }
 
-}  // namespace
-
-Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
-  keep_freed_memory();
-  if (!choice.is_chosen) {
-    // An epoch by its path: the names of its code lie beside it.
-    EpochChoice of_file = choice;
-    of_file.database = find_database_around(file);
-    of_file.epoch = base_name(file);
-    of_file.is_chosen = true;
-    if (!of_file.database.empty()) return open_profile(file, of_file);
-    ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(file, choice.filters));
-    RETURN_IF_ERROR(check_filters(view.profile(), choice.filters));
-    return view;
-  }
-  ASSIGN_OR_RETURN(const EpochQuestion question, make_question(choice));
-  // A daemon that runs writes what is new; without one, what it last wrote is all there is.
+/// A daemon that runs writes what is new; without one, what it last wrote is all there is.
+Result<ProfileView> open_newest(const EpochQuestion& question) {
   if (const Result<EpochDatabase> database = EpochDatabase::open(question.database)) {
     static_cast<void>(ask_daemon(database->socket_path(), "flush"));
   }
   const InterruptGuard guard;
   ProgressLine line;
-  ASSIGN_OR_RETURN(ProfileView view, open_epochs(question, {}, show_symbols(line, guard, false)));
+  return open_epochs(question, {}, show_symbols(line, guard, false));
+}
+
+}  // namespace
+
+Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice) {
+  put_large_blocks_in_heap();
+  std::optional<EpochQuestion> question = find_epoch_of(file, choice.filters);
+  if (choice.is_chosen) {
+    ASSIGN_OR_RETURN(question, make_question(choice));
+  }
+  ASSIGN_OR_RETURN(ProfileView view,
+                   question ? open_newest(*question) : ProfileView::open(file, choice.filters));
   RETURN_IF_ERROR(check_filters(view.profile(), choice.filters));
   return view;
 }

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/heap.h"
 #include "base/text.h"
-#include "cli/keep_memory.h"
 
 namespace culprit {
 
 Result<OpenScan> open_scan(const std::string& path, scan::CostDetail detail, WhichCells which,
                            const std::string& label) {
-  keep_freed_memory();
+  put_large_blocks_in_heap();
   ASSIGN_OR_RETURN(ProfileView view, ProfileView::open(path));
   ASSIGN_OR_RETURN(ScanCells scan, read_scan_cells(view, detail, which, label));
   if (scan.cells.empty() && which != WhichCells::of_label) {

@@ -9,10 +9,10 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/keep_memory.h"
 #include "cli/offer_page.h"
 #include "cli/terminal.h"
 #include "documents/assets.h"
@@ -85,7 +85,7 @@ Result<void> offer_page(const std::string& file) {
 }
 
 int run(const ServeCommand& command) {
-  share_freed_memory();
+  share_heap_among_threads();
   const InterruptGuard guard;
   ServerOptions options;
   Result<std::vector<std::string>> files = list_profiles(command.files);

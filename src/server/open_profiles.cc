@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "session/epoch_view.h"
 
 namespace culprit {
 
@@ -58,7 +59,7 @@ Result<std::shared_ptr<const OpenProfile>> OpenProfiles::find(size_t number) {
   const std::scoped_lock guard(lock_);
   Slot& slot = slots_[number];
   if (slot.profile && (slot.version == now || now.empty())) return slot.profile;
-  Result<ProfileView> view = ProfileView::open(files_[number]);
+  Result<ProfileView> view = open_by_path(files_[number]);
   // A recording under way changes the file at every moment: what was read before still holds.
   if (!view && slot.profile) return slot.profile;
   if (!view) return view.error();

@@ -18,6 +18,7 @@
 #include "server/bounded_server.h"
 #include "server/open_profiles.h"
 #include "session/comparisons.h"
+#include "session/epoch_view.h"
 
 namespace culprit {
 
@@ -197,7 +198,7 @@ void Server::State::answer_difference(std::string_view path, httplib::Response& 
   question.base_runs = 1;
   const Result<ComparedFiles> compared = compare_runs(
       {profiles.files()[*a], profiles.files()[*b]},
-      [](const std::string& name) { return ProfileView::open(name); }, question);
+      [](const std::string& name) { return open_by_path(name); }, question);
   if (!compared) return send_error(response, compared.error());
   Difference difference = find_difference(compared->rows, 1, question.options);
   add_causes(compared->costs, 1, difference);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "epochs/epoch_database.h"
 #include "epochs/merge_epochs.h"
@@ -81,6 +82,19 @@ Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions o
     return reader.read_facts(at->second.image, parts);
   };
   return ProfileView::of(std::move(profile), read);
+}
+
+std::optional<EpochQuestion> find_epoch_of(const std::string& path,
+                                           const std::vector<ContextFilter>& filters) {
+  std::string database = find_database_around(path);
+  if (database.empty()) return std::nullopt;
+  return EpochQuestion{std::move(database), {}, base_name(path), filters};
+}
+
+Result<ProfileView> open_by_path(const std::string& path,
+                                 const std::vector<ContextFilter>& filters) {
+  const std::optional<EpochQuestion> epoch = find_epoch_of(path, filters);
+  return epoch ? open_epochs(*epoch, {}, {}) : ProfileView::open(path, filters);
 }
 
 }  // namespace culprit

@@ -3,6 +3,7 @@
 // A stretch of time of an epoch database, opened like a file: its epochs merged, their images'
 // facts from the database's archive, completed where they lack.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,13 @@ struct EpochQuestion {
 /// `facts_are_there`: a call for a longer time has just completed the archive.
 Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions options,
                                 const SnapshotProgress& progress, bool facts_are_there = false);
+
+/// The epoch that the path names; nullopt: it names another file.
+std::optional<EpochQuestion> find_epoch_of(const std::string& path,
+                                           const std::vector<ContextFilter>& filters);
+
+/// A profile by its path: of an epoch with what its database has of its code.
+Result<ProfileView> open_by_path(const std::string& path,
+                                 const std::vector<ContextFilter>& filters = {});
 
 }  // namespace culprit

@@ -33,6 +33,14 @@ PlacedAdvice stand_alone(const LocalityAdvice& piece) {
   return one;
 }
 
+/// What is forecast for no waiting at all at a place is too much for a change that leaves most of
+/// it: its own figure is the forecast then, as sure as the other was.
+void keep_to_what_it_saves(const LocalityAdvice& piece, PlacedAdvice& one) {
+  if (!one.gain || one.tried != nullptr || piece.share >= one.gain->low) return;
+  const double part = piece.share / one.gain->expected;
+  one.gain = GainForecast{piece.share, one.gain->low * part, one.gain->high * part};
+}
+
 }  // namespace
 
 void add_local_advice(const std::vector<LocalityAdvice>& pieces, WhyReport& why) {
@@ -44,6 +52,7 @@ void add_local_advice(const std::vector<LocalityAdvice>& pieces, WhyReport& why)
     const auto known = std::ranges::find_if(why.advice, same_line);
     if (known != why.advice.end()) {
       known->here = describe(piece);
+      keep_to_what_it_saves(piece, *known);
     } else {
       why.advice.push_back(stand_alone(piece));
     }

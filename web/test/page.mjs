@@ -10,7 +10,7 @@ const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 if (job !== "screens") throw new Error(`no such job: ${job}`);
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox", "--disable-gpu"] });
 // The checker is put into the page, whose own policy would not let it in.
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, colorScheme: "light" });
 const page = await context.newPage();

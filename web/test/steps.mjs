@@ -17,7 +17,7 @@ const steps = JSON.parse(readFileSync(0, "utf8"));
 const require = createRequire(path.join(path.resolve(packages), "package.json"));
 const { chromium } = require("playwright-core");
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox", "--disable-gpu"] });
 // The page's own policy would keep the checker of accessibility out of it.
 const needsChecker = steps.some(([name]) => name === "axe");
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: needsChecker, colorScheme: "light" });

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "base/large_pages.h"
+#include "base/heap.h"
 #include "simulate/counting/counting.h"
 #include "simulate/qemu/callbacks.h"
 #include "simulate/qemu/exec_takeover.h"
