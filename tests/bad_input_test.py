@@ -125,6 +125,16 @@ class BadInput(CulpritTest):
         self.fails(["record", "-C", "8191", "true"], 125, "there is no CPU 8191")
         self.fails(["stat", "-C", "8191", "-e", "task-clock", "true"], 125, "there is no CPU 8191")
 
+    def test_a_profile_where_a_part_of_one_may_stand(self):
+        """Of any name: commands that take a part and a file know which of both one word is."""
+        for command in ("locality", "data"):
+            self.fails([command, "run.c"], 1, "profile.culprit")
+        self.small_profile().rename(self.folder / "run.c")
+        for command in ("locality", "data"):
+            done = self.culprit(command, "run.c", status=None)
+            self.assertNotIn("profile.culprit", done.stderr)
+        self.fails(["annotate", "run.c"], 2, "culprit annotate FUNCTION run.c")
+
     def test_a_benchmark_says_how_it_is_used(self):
         said = run(sys.executable, SOURCE / "bench/overload.py", "--help")
         self.assertIn("usage: overload.py", said.stdout)

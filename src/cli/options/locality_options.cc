@@ -16,7 +16,7 @@ constexpr Word<CacheLevel> kCacheLevels[] = {{"l1", CacheLevel::l1d},
 
 /// One word alone is a part, unless it looks like a file.
 bool is_profile(const std::string& word) {
-  if (word.ends_with(".culprit")) return true;
+  if (word.ends_with(".culprit") || names_profile(word)) return true;
   return word.find('/') != std::string::npos && !parse_file_lines(word) &&
          word.find("operator/") == std::string::npos;
 }

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/file.h"
+#include "store/writer_lock.h"
+
 namespace culprit {
 
 uint64_t parse_duration_ns(const std::string& text) {
@@ -72,6 +75,11 @@ std::vector<pid_t> parse_pids(const std::string& text) {
     pids.push_back(static_cast<pid_t>(pid));
   }
   return pids;
+}
+
+bool names_profile(const std::string& word) {
+  const Result<Fd> file = open_readable(word);
+  return file && looks_like_profile(file->get());
 }
 
 std::string check_range(const std::string& text, double least, double most,

@@ -28,6 +28,9 @@ std::vector<int> parse_cpus(const std::string& text);
 /// "12,34" → {12, 34}.
 std::vector<pid_t> parse_pids(const std::string& text);
 
+/// Whether there is a profile of this path.
+bool names_profile(const std::string& word);
+
 template <class T>
 struct Word {
   const char* word;

@@ -268,7 +268,14 @@ CLI::App* add_annotate(CLI::App& root, AnnotateCommand* command, std::string* er
       "  culprit annotate main --hot 5               its five hottest blocks\n"
       "  culprit annotate main --columns locality    (record --locality all)\n"
       "  culprit annotate 'sort_*' --no-assembly run.culprit");
-  app->callback([command, error] {
+  app->callback([app, command, error] {
+    const std::string& function = command->question.function;
+    if (app->count("FILE") == 0 && names_profile(function)) {
+      *error = fmt::format(
+          "{} is a profile; of which function? culprit annotate FUNCTION {} (culprit report --by "
+          "function {} lists them)",
+          in_quotes(function), shell_word(function), shell_word(function));
+    }
     if (command->question.with_locality && command->format != Format::text) {
       *error = "--columns locality is for text; culprit locality --by instruction has JSON and CSV";
     }
