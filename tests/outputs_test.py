@@ -188,7 +188,7 @@ class Outputs(CulpritTest):
 
 class Memory(CulpritTest):
     def test_its_heap_is_in_large_pages(self):
-        """Each page that is not costs a fault: half of what a report takes on some guests."""
+        """Each page that is not costs a fault, which is slow on guests."""
         if is_sanitized():
             self.skipTest("sanitizers have a heap of their own")
         if not os.path.exists("/sys/kernel/mm/transparent_hugepage/enabled"):

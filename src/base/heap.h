@@ -3,9 +3,9 @@
 // The heap of a process that does its work and ends (glibc's malloc).
 //
 // A page of 4 KiB costs a fault when it is first touched, and again when it was given back
-// meanwhile: 0.2 us of a machine, up to 15 of a guest. Pages of 2 MiB, which the kernel gives to
-// who asks where /sys/kernel/mm/transparent_hugepage/enabled says "madvise" or "always", cost one
-// for 512 of them.
+// meanwhile, which takes a guest many times as long as a machine. A page of 2 MiB costs one for 512
+// of them: the kernel gives those to who asks where /sys/kernel/mm/transparent_hugepage/enabled
+// says "madvise" or "always".
 
 #include <cstddef>
 #include <span>
