@@ -167,6 +167,8 @@ TEST(CommandLine, MistakesSayWhatIsTakenInstead) {
       {{"why", "a", "b", "c"}, "--input takes 2 values at most, not 3"},
       {{"report", "--width"}, "--width lacks its value: --width N"},
       {{"report", "--never", "--off-cpu"}, "--off-cpu and --never: one or the other"},
+      {{"record", "--budget", "5x", "ls"}, "--budget: '5x' is not a duration (try 10s"},
+      {{"daemon", "--epoch", "x"}, "--epoch: "},
       {{"record", "--duration", "5x", "ls"}, "--duration: '5x' is not a duration (try 10s"},
   };
   for (const auto& [words, text] : mistakes) {

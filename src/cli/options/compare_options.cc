@@ -53,12 +53,10 @@ CLI::App* add_diff(CLI::App& root, DiffCommand* command, std::string* error) {
                   "between runs, relative, where one run a side does not tell [0.05]")
       ->type_name("R")
       ->check(in_range(0.0, 1.0));
-  app->add_option_function<std::string>(
-         "--fail-above",
-         [command](const std::string& text) { command->fail_above = parse_percent(text); },
-         "exit with status 3 if the total, what all rows share, or a row of a hundredth of the "
-         "total takes more than this, for certain (95 %)")
-      ->type_name("PERCENT");
+  add_parsed(app, "--fail-above", &command->fail_above, parse_percent,
+             "exit with status 3 if the total, what all rows share, or a row of a hundredth of the "
+             "total takes more than this, for certain (95 %)",
+             "PERCENT");
   add_comparison(app, command);
   add_epoch_choice(app, &command->epochs);
   app->footer(

@@ -35,9 +35,7 @@ int64_t parse_length(const std::string& text) {
 
 void add_length(CLI::App* app, const std::string& name, int64_t* seconds,
                 const std::string& description) {
-  app->add_option_function<std::string>(
-         name, [seconds](const std::string& text) { *seconds = parse_length(text); }, description)
-      ->type_name("TIME");
+  add_parsed(app, name, seconds, parse_length, description, "TIME");
 }
 
 /// What a running daemon is asked, as it takes it.

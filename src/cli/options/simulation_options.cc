@@ -100,14 +100,10 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
          "estimate those of all: for programs that run for seconds; executions stay exact; auto: "
          "5% [all]")
       ->type_name("all|auto|P%[,SEED[,FIRST]]");
-  app->add_option_function<std::string>(
-         "--budget",
-         [command](const std::string& text) {
-           command->simulate.budget_ns = parse_duration_ns(text);
-         },
-         "so long may it take: windows as many as there is time for (of timer+simulate, "
-         "which knows the program's own), and the program is ended then")
-      ->type_name("DURATION");
+  add_parsed(app, "--budget", &command->simulate.budget_ns, parse_duration_ns,
+             "so long may it take: windows as many as there is time for (of timer+simulate, "
+             "which knows the program's own), and the program is ended then",
+             "DURATION");
   app->add_option_function<std::string>(
          "--objects",
          [command](const std::string& text) {
