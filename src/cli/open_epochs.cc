@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "cli/complete_profile.h"
 #include "cli/find_database.h"
 #include "cli/terminal.h"

@@ -1,6 +1,7 @@
 #include "daemon/sampling_totals.h"
 
 #include <array>
+#include <cstddef>
 
 namespace culprit {
 

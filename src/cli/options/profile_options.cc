@@ -1,3 +1,5 @@
+#include "base/names.h"
+#include "base/text.h"
 #include "cli/options/command_options.h"
 #include "cli/options/option_words.h"
 
