@@ -168,7 +168,8 @@ TEST(CommandLine, MistakesSayWhatIsTakenInstead) {
       {{"report", "--width"}, "--width lacks its value: --width N"},
       {{"report", "--never", "--off-cpu"}, "--off-cpu and --never: one or the other"},
       {{"record", "--budget", "5x", "ls"}, "--budget: '5x' is not a duration (try 10s"},
-      {{"daemon", "--epoch", "x"}, "--epoch: "},
+      {{"daemon", "--epoch", "x"}, "--epoch: 'x' is no length of time"},
+      {{"diff", "a", "b", "--fail-above", "x"}, "--fail-above: 'x' is no percentage"},
       {{"record", "--duration", "5x", "ls"}, "--duration: '5x' is not a duration (try 10s"},
   };
   for (const auto& [words, text] : mistakes) {
