@@ -23,7 +23,8 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 HARNESS = SOURCE / "tests/harness.py"
 SIMULATED = ["accesses", "locality", "objects", "simulate", "simulate_analytic", "simulate_calls",
-             "simulate_exact", "simulate_programs", "simulate_threads", "simulated_by_thread",
+             "simulate_exact", "simulate_programs", "simulate_strings", "simulate_threads",
+             "simulate_windows", "simulated_by_thread", "simulated_regions",
              "timer_simulate", "why"]
 PASSED, SKIPPED = 0, 77
 NOBODY = 65534

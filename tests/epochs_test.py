@@ -1,5 +1,8 @@
 """Questions about a database of epochs that bench/day_of_epochs made: many epochs, no daemon."""
 import json
+import os
+import pty
+import subprocess
 import unittest
 
 import harness
@@ -55,6 +58,17 @@ class Epochs(harness.CulpritTest):
         alone = self.folder / path.name
         alone.write_bytes(path.read_bytes())
         self.culprit("report", alone)
+
+    def test_who_compares_epochs_by_path_sees_what_is_looked_up(self):
+        first, second = sorted((self.database / "epochs").iterdir())[:2]
+        ours, theirs = pty.openpty()
+        done = subprocess.run([harness.CULPRIT, "diff", first, second], stdout=subprocess.DEVNULL,
+                              stderr=theirs, cwd=self.folder)
+        os.close(theirs)
+        seen = os.read(ours, 100_000).decode()
+        os.close(ours)
+        self.assertEqual(0, done.returncode, seen)
+        self.assertIn("symbols of 1 of 1 images", seen)
 
     def test_instructions_of_a_binary(self):
         done = self.culprit("top-instructions", "day", "--db", self.database, "--format", "json",

@@ -11,7 +11,6 @@
 #include "compare/print_comparison.h"
 #include "model/labelled_runs.h"
 #include "session/comparisons.h"
-#include "session/epoch_view.h"
 #include "session/labelled_view.h"
 
 namespace culprit {
@@ -31,7 +30,7 @@ void remark_left_out(size_t epochs) {
 /// Opens what is compared: files, or epochs of the database that was chosen.
 OpenRun opener_of(const EpochChoice& epochs) {
   return [&epochs](const std::string& name) {
-    return epochs.is_chosen ? open_epoch_run(epochs, name) : open_by_path(name, epochs.filters);
+    return epochs.is_chosen ? open_epoch_run(epochs, name) : open_compared(name, epochs.filters);
   };
 }
 

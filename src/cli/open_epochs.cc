@@ -16,6 +16,7 @@
 #include "daemon/control_socket.h"
 #include "epochs/epoch_database.h"
 #include "epochs/time_words.h"
+#include "session/epoch_view.h"
 
 namespace culprit {
 
@@ -103,6 +104,13 @@ Result<ProfileView> open_profile(const std::string& file, const EpochChoice& cho
                    question ? open_newest(*question) : ProfileView::open(file, choice.filters));
   RETURN_IF_ERROR(check_filters(view.profile(), choice.filters));
   return view;
+}
+
+Result<ProfileView> open_compared(const std::string& file,
+                                  const std::vector<ContextFilter>& filters) {
+  const InterruptGuard guard;
+  ProgressLine line;
+  return open_by_path(file, filters, show_symbols(line, guard, false));
 }
 
 Result<EpochRuns> find_epoch_runs(const EpochChoice& choice, bool to_divides) {

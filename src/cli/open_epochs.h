@@ -16,6 +16,10 @@ namespace culprit {
 /// asked for what is new.
 Result<ProfileView> open_profile(const std::string& file, const EpochChoice& choice);
 
+/// A file (an epoch's with its database, and progress on the terminal) to compare with another.
+Result<ProfileView> open_compared(const std::string& file,
+                                  const std::vector<ContextFilter>& filters);
+
 /// Finished epochs that `choice` chooses, each as a run to compare: of the length that most of them
 /// have, since what an hour counted is no run beside what ten minutes counted.
 struct EpochRuns {

@@ -8,7 +8,6 @@
 #include "cli/open_epochs.h"
 #include "cli/terminal.h"
 #include "session/answers.h"
-#include "session/epoch_view.h"
 #include "session/sampled_data.h"
 
 namespace culprit {
@@ -117,7 +116,7 @@ int run(const WhyCommand& command) {
         print_why(first->profile(), first->cpu(), first->why, command.format, style),
         command.format);
   }
-  Result<ProfileView> other = open_by_path(command.files[1]);
+  Result<ProfileView> other = open_compared(command.files[1], {});
   if (!other) return fail(other.error());
   const Result<WhyAnswer> second = answer_why(*other, command.question);
   if (!second) return fail(second.error());

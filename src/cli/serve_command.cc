@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/complete_profile.h"
 #include "cli/interrupt.h"
 #include "cli/offer_page.h"
 #include "cli/terminal.h"
@@ -94,7 +95,10 @@ int run(const ServeCommand& command) {
   if (options.files.empty()) options.files.emplace_back(kDefaultProfile);
   options.address = command.listen;
   options.port = command.port;
+  ProgressLine line;
+  options.progress = show_symbols(line, guard, false);
   const Result<std::unique_ptr<Server>> server = Server::start(options);
+  line.clear();
   if (!server) return fail(server.error());
   const std::string url = (*server)->url();
   if (const Result<void> written = write_output(url + "\n"); !written) return fail(written.error());

@@ -341,9 +341,25 @@ TEST(Waits, AreSavedBySplittingAStruct) {
   waits.l3 = 200;
   waits.memory = 400;
   const std::array<LinesIn, 3> back = {{{10, 5}, {4, 2}, {1, 0}}};
-  const std::array<PackedLines, 3> packed = {{{0.25, 0}, {0.25, 1}, {0.25, 1}}};
-  EXPECT_DOUBLE_EQ(compute_saved_by_split(waits, packed, back), 0.75 * 700 + 0.25 * 600 * 0.5);
-  EXPECT_EQ(compute_saved_by_split(waits, {}, back), 0);
+  const std::array<PackedLines, 3> packed = {{{0.25, 0, 0}, {0.25, 0, 1}, {0.25, 0, 1}}};
+  EXPECT_DOUBLE_EQ(compute_saved_by_split(waits, packed, back, {}), 0.75 * 700 + 0.25 * 600 * 0.5);
+  EXPECT_EQ(compute_saved_by_split(waits, {}, back, {}), 0);
+  // L2 takes 10 cycles more than L1D, L3 40, memory 200.
+  const Latencies latencies = {4, 14, 44, 204};
+  EXPECT_DOUBLE_EQ(compute_saved_by_split(waits, packed, back, latencies),
+                   0.75 * 700 + 0.25 * (200 * (1 - 10.0 / 40) + 400 * (1 - 10.0 / 200)) * 0.5);
+}
+
+// Of elements in any order a quarter of the lines comes; the others stay in L2.
+TEST(Waits, OfWhatStaysInAFartherLevelAreThoseOfThatLevel) {
+  Waits waits;
+  waits.l2 = 100;
+  waits.l3 = 200;
+  waits.memory = 400;
+  const std::array<PackedLines, 3> packed = {{{1, 0, 0}, {0.25, 0.75, 0}, {0.25, 0.75, 0}}};
+  const Latencies latencies = {4, 14, 44, 204};
+  EXPECT_DOUBLE_EQ(compute_saved_by_split(waits, packed, {}, latencies),
+                   0.75 * (200 * (1 - 10.0 / 40) + 400 * (1 - 10.0 / 200)));
 }
 
 }  // namespace

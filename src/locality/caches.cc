@@ -30,6 +30,18 @@ std::optional<CacheSize> parse_cache(const std::string& text) {
   return CacheSize{*bytes, static_cast<uint32_t>(*ways)};
 }
 
+/// "4/14/47/200". Profiles that were recorded earlier have none.
+Latencies parse_latencies(const std::string& text) {
+  const std::vector<std::string_view> words = split(text, '/');
+  Latencies latencies{};
+  if (words.size() != latencies.size()) return latencies;
+  for (size_t i = 0; i < words.size(); ++i) {
+    constexpr uint64_t kMost = 1'000'000;
+    latencies[i] = static_cast<double>(std::min(find_number(words[i], 10).value_or(0), kMost));
+  }
+  return latencies;
+}
+
 std::string describe_size(uint64_t bytes) {
   if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MB", bytes >> 20);
   return fmt::format("{} kB", bytes >> 10);
@@ -86,6 +98,7 @@ Result<Caches> find_caches(const Profile& profile) {
   for (size_t i = 0; i < kTenureLevels.size(); ++i) {
     caches.levels[i] = parse_cache(find_text(profile, kKeys[i]));
   }
+  caches.latencies = parse_latencies(find_text(profile, "simulate.latencies"));
   caches.sampling = find_sampling(profile, caches);
   return caches;
 }

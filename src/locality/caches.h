@@ -27,11 +27,15 @@ struct CacheSize {
   uint32_t ways = 0;
 };
 
+/// From issue of a load to its data, in L1D, L2, L3 and memory. [cycles] 0: not known.
+using Latencies = std::array<double, 4>;
+
 struct Caches {
   std::string machine;                                                // its name
   uint32_t line_bytes = 0;                                            // of all levels
   bool all_levels = false;                                            // not L1 only
   std::array<std::optional<CacheSize>, kTenureLevels.size()> levels;  // none: there is no such
+  Latencies latencies{};
   SetSampling sampling;  // that tenures and edges are of
 };
 

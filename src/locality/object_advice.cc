@@ -247,10 +247,11 @@ class ObjectAdviser {
         const double in_any_order =
             find_part_still_coming(level, lines - back.all(level), bytes * hot_part, hot_part);
         packed[level].still_come = in_order * std::min(1.0, used) + (1 - in_order) * in_any_order;
+        packed[level].stay = (1 - in_order) * (1 - in_any_order);
         packed[level].are_held = find_part_held(level, bytes, bytes * hot_part, in_order);
       }
-      const double saved =
-          compute_saved_by_split(there.facts.waits, packed, context_.lines_in(use, back));
+      const double saved = compute_saved_by_split(
+          there.facts.waits, packed, context_.lines_in(use, back), context_.caches().latencies);
       gain.add(saved * (1 - heat.cold_part(loop)), context_.scale_of(loop), loop, there);
     }
     return gain;

@@ -29,6 +29,12 @@ double part_of(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
+/// Waits are for more than a hit in L1D. For data of a farther cache (2: L3, 3: memory) which a
+/// nearer one has then (0: L1D), it takes this part of them. 0 where latencies are not known.
+double part_still_waited(const Latencies& latencies, size_t nearer, size_t farther) {
+  return part_of(latencies[nearer] - latencies[0], latencies[farther] - latencies[0]);
+}
+
 }  // namespace
 
 Waits& Waits::operator+=(const Waits& other) {
@@ -107,19 +113,34 @@ double compute_saved_by_packing(const Waits& waits, const std::array<double, 3>&
 }
 
 double compute_saved_by_split(const Waits& waits, const std::array<PackedLines, 3>& packed,
-                              const std::array<LinesIn, 3>& back) {
-  const double fewer = compute_saved_by_packing(
-      waits, {packed[0].still_come, packed[1].still_come, packed[2].still_come});
-  // What a nearer level holds need not come from any of the farther ones.
-  const double in_first = packed[0].are_held;
-  const double in_second = std::max(in_first, packed[1].are_held);
-  const double in_third = std::max(in_second, packed[2].are_held);
-  Waits held;
-  held.l2 = waits.l2 * packed[0].still_come * in_first;
-  held.l3 = waits.l3 * packed[1].still_come * in_second;
-  held.memory = waits.memory * packed[2].still_come * in_third;
-  held.bandwidth = waits.bandwidth * packed[2].still_come * in_third;
-  return fewer + compute_saved_by_hits(held, back);
+                              const std::array<LinesIn, 3>& back, const Latencies& latencies) {
+  // By the level that came too late: L1D for data of L2, L2 for those of L3, L3 for memory's.
+  std::array<double, 3> less{};    // is waited where lines do not come any more
+  std::array<double, 3> held{};    // or have come and are still there
+  size_t nearest = packed.size();  // that has those that stay
+  double in_nearer = 0;
+  std::array<double, 3> in_here{};  // held here, and in none that is nearer
+  for (size_t level = 0; level < packed.size(); ++level) {
+    const PackedLines& lines = packed[level];
+    if (lines.stay > 0) nearest = std::min(nearest, level);
+    less[level] = 1 - lines.still_come;
+    if (nearest < packed.size()) {
+      less[level] -= lines.stay * part_still_waited(latencies, nearest, level + 1);
+    }
+    in_here[level] = std::max(0.0, lines.are_held - in_nearer);
+    in_nearer += in_here[level];
+    for (size_t nearer = 0; nearer <= level; ++nearer) {
+      held[level] += lines.still_come * in_here[nearer] *
+                     (1 - part_still_waited(latencies, nearer, level + 1));
+    }
+  }
+  const double fewer = compute_saved_by_packing(waits, {1 - less[0], 1 - less[1], 1 - less[2]});
+  Waits there;
+  there.l2 = waits.l2 * held[0];
+  there.l3 = waits.l3 * held[1];
+  there.memory = waits.memory * held[2];
+  there.bandwidth = waits.bandwidth * held[2];
+  return fewer + compute_saved_by_hits(there, back);
 }
 
 }  // namespace culprit

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "locality/caches.h"
 #include "locality/use.h"
 #include "model/profile.h"
 
@@ -59,12 +60,14 @@ double compute_saved_by_packing(const Waits& waits, const std::array<double, 3>&
 /// What becomes of the lines of one level when the members that are used together are packed.
 struct PackedLines {
   double still_come = 1;  // for each line that comes now [0 to 1]
+  double stay = 0;        // of those that do not: they are still here. The others share a line
   double are_held = 0;    // of those that come back and were gone: the part that has room then
 };
 
-/// The part that is gone then: fewer lines come, and of these some are still there. [cycles]
+/// The part that is gone then: fewer lines come, and of these some are still there. What is still
+/// in L2 or L3 is waited for as long as these take. [cycles]
 /// Shape:  by level: L1D, L2, L3; `back`: as compute_saved_by_hits() has it
 double compute_saved_by_split(const Waits& waits, const std::array<PackedLines, 3>& packed,
-                              const std::array<LinesIn, 3>& back);
+                              const std::array<LinesIn, 3>& back, const Latencies& latencies);
 
 }  // namespace culprit

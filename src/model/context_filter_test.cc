@@ -47,7 +47,7 @@ Profile of_a_build() {
     Context context;
     context.process = ProcessId(process);
     profile.stack_counts.push_back(
-        {ContextId(profile.contexts.size()), StackId(0u), EventId(0u), 1, 1});
+        {ContextId(profile.contexts.size()), StackId(0u), {EventId(0u), 1, 1}});
     profile.contexts.push_back(context);
   }
   return profile;

@@ -39,10 +39,11 @@ Result<std::string> OpenProfile::find_or_make(std::string_view name, Kept& kept)
   return json;
 }
 
-Result<void> OpenProfiles::open(const std::vector<std::string>& files) {
+Result<void> OpenProfiles::open(const std::vector<std::string>& files,
+                                const SnapshotProgress& progress) {
   files_ = files;
   slots_.resize(files.size());
-  for (size_t number = 0; number < files.size(); ++number) RETURN_IF_ERROR(find(number));
+  for (size_t number = 0; number < files.size(); ++number) RETURN_IF_ERROR(find(number, progress));
   return {};
 }
 
@@ -53,13 +54,14 @@ std::string OpenProfiles::version(size_t number) const {
                      status.st_mtim.tv_nsec);
 }
 
-Result<std::shared_ptr<const OpenProfile>> OpenProfiles::find(size_t number) {
+Result<std::shared_ptr<const OpenProfile>> OpenProfiles::find(size_t number,
+                                                              const SnapshotProgress& progress) {
   if (number >= files_.size()) return Error{"there is no such profile", ErrorKind::not_found};
   const std::string now = version(number);
   const std::scoped_lock guard(lock_);
   Slot& slot = slots_[number];
   if (slot.profile && (slot.version == now || now.empty())) return slot.profile;
-  Result<ProfileView> view = open_by_path(files_[number]);
+  Result<ProfileView> view = open_by_path(files_[number], {}, progress);
   // A recording under way changes the file at every moment: what was read before still holds.
   if (!view && slot.profile) return slot.profile;
   if (!view) return view.error();

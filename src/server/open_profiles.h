@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "documents/documents.h"
+#include "snapshot/snapshot.h"
 
 namespace culprit {
 
@@ -49,12 +50,14 @@ struct OpenProfile {
 /// Several threads may ask at once.
 class OpenProfiles {
  public:
+  /// `progress`: of what the first opening of an epoch looks up.
   /// Errors: one of the files cannot be read
-  Result<void> open(const std::vector<std::string>& files);
+  Result<void> open(const std::vector<std::string>& files, const SnapshotProgress& progress);
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   /// Errors: not_found: there is no such number; the file cannot be read any more
-  Result<std::shared_ptr<const OpenProfile>> find(size_t number);
+  Result<std::shared_ptr<const OpenProfile>> find(size_t number,
+                                                  const SnapshotProgress& progress = {});
   /// Another word whenever the file has changed.
   [[nodiscard]] std::string version(size_t number) const;
 

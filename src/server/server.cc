@@ -198,7 +198,7 @@ void Server::State::answer_difference(std::string_view path, httplib::Response& 
   question.base_runs = 1;
   const Result<ComparedFiles> compared = compare_runs(
       {profiles.files()[*a], profiles.files()[*b]},
-      [](const std::string& name) { return open_by_path(name); }, question);
+      [](const std::string& name) { return open_by_path(name, {}, {}); }, question);
   if (!compared) return send_error(response, compared.error());
   Difference difference = find_difference(compared->rows, 1, question.options);
   add_causes(compared->costs, 1, difference);
@@ -227,7 +227,7 @@ void Server::State::answer(std::string_view path, httplib::Response& response) {
 
 Result<void> Server::State::start() {
   if (!web_assets().problem.empty()) return Error{std::string(web_assets().problem)};
-  RETURN_IF_ERROR(profiles.open(options.files));
+  RETURN_IF_ERROR(profiles.open(options.files, options.progress));
   http.set_default_headers({
       {"Content-Security-Policy",
        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src "

@@ -16,13 +16,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "snapshot/snapshot.h"
 
 namespace culprit {
 
 struct ServerOptions {
   std::vector<std::string> files;  // profiles
   std::string address = "127.0.0.1";
-  uint16_t port = 0;  // 0: any that is free
+  uint16_t port = 0;          // 0: any that is free
+  SnapshotProgress progress;  // of what the first opening of an epoch looks up
 };
 
 class Server {

@@ -91,10 +91,10 @@ std::optional<EpochQuestion> find_epoch_of(const std::string& path,
   return EpochQuestion{std::move(database), {}, base_name(path), filters};
 }
 
-Result<ProfileView> open_by_path(const std::string& path,
-                                 const std::vector<ContextFilter>& filters) {
+Result<ProfileView> open_by_path(const std::string& path, const std::vector<ContextFilter>& filters,
+                                 const SnapshotProgress& progress) {
   const std::optional<EpochQuestion> epoch = find_epoch_of(path, filters);
-  return epoch ? open_epochs(*epoch, {}, {}) : ProfileView::open(path, filters);
+  return epoch ? open_epochs(*epoch, {}, progress) : ProfileView::open(path, filters);
 }
 
 }  // namespace culprit

@@ -31,8 +31,8 @@ Result<ProfileView> open_epochs(const EpochQuestion& question, SnapshotOptions o
 std::optional<EpochQuestion> find_epoch_of(const std::string& path,
                                            const std::vector<ContextFilter>& filters);
 
-/// A profile by its path: of an epoch with what its database has of its code.
-Result<ProfileView> open_by_path(const std::string& path,
-                                 const std::vector<ContextFilter>& filters = {});
+/// A profile by its path: of an epoch with what its database has of its code, which is completed.
+Result<ProfileView> open_by_path(const std::string& path, const std::vector<ContextFilter>& filters,
+                                 const SnapshotProgress& progress);
 
 }  // namespace culprit

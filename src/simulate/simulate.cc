@@ -206,6 +206,9 @@ void describe_caches(const simulate::MachineModel& machine,
   environment["simulate.l1d"] = describe_cache(machine.l1d);
   if (machine.l2.present()) environment["simulate.l2"] = describe_cache(machine.l2);
   if (machine.l3.present()) environment["simulate.l3"] = describe_cache(machine.l3);
+  environment["simulate.latencies"] =
+      fmt::format("{}/{}/{}/{}", machine.l1d.latency_cycles, machine.l2.latency_cycles,
+                  machine.l3.latency_cycles, machine.memory.latency_cycles);
 }
 
 void SimulationRun::describe_profile() {

@@ -298,6 +298,31 @@ TEST(CommandLine, WindowsAreAShareOfTheRun) {
   EXPECT_EQ(share("0.5%,7"), 5000U);
 }
 
+TEST(CommandLine, WhatIsWrongIsToldByItsOptionsName) {
+  const auto wrong = [](std::vector<std::string> words, const std::string& option) {
+    const std::string text = parse<Usage>(words).text;
+    EXPECT_TRUE(text.starts_with("culprit: " + option + ": ")) << text;
+  };
+  for (const auto& [option, text] : std::vector<std::pair<std::string, std::string>>{
+           {"--windows", "5"},
+           {"--sets", "1/3"},
+           {"--objects", "all"},
+           {"--range", "x="},
+           {"--allocator", "f:0"},
+           {"--call-graph", "lbr"},
+           {"--locality", "l9"},
+           {"--budget", "soon"},
+       }) {
+    wrong({"record", "--engine", "simulate", option, text, "true"}, option);
+  }
+  wrong({"record", "--compare", "no-command"}, "--compare");
+  wrong({"report", "--by", "colour"}, "--by");
+  wrong({"report", "--columns", "hca,executions"}, "--columns");
+  wrong({"report", "--where", "colour=red"}, "--where");
+  wrong({"daemon", "--rate", "often"}, "--rate");
+  wrong({"scan", "best", "--use", "matmul"}, "--use");
+}
+
 TEST(CommandLine, WordsInBracketsAreNames) {
   const auto both = parse<DataCommand>({"data", "[heap]", "run.culprit"});
   EXPECT_EQ(both.question.object, "[heap]");

@@ -53,14 +53,13 @@ std::string join_request(const std::vector<std::string>& words, std::string* err
 void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   const auto chosen = [app, choice](const std::string& name, std::string* to,
                                     const std::string& description, const char* type) {
-    app->add_option_function<std::string>(
-           name,
-           [choice, to](const std::string& text) {
-             *to = text;
-             choice->is_chosen = true;
-           },
-           description)
-        ->type_name(type);
+    add_taken(
+        app, name,
+        [choice, to](const std::string& text) {
+          *to = text;
+          choice->is_chosen = true;
+        },
+        description, type);
   };
   chosen("--db", &choice->database,
          "instead of a file: the epochs that culprit daemon collected in this folder "
@@ -73,14 +72,14 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   const bool is_free = app->get_option_no_throw("--to") == nullptr;
   chosen(is_free ? "--to,--until" : "--until", &choice->to, "those before", "TIME");
   chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
-  app->add_option_function<std::vector<std::string>>(
-         "--where",
-         [choice](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) parse_filters(text, choice);
-         },
-         "only what these did, in a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
-         "(culprit daemon label); of several all must hold")
-      ->type_name("FIELD=PATTERN")
+  add_taken<std::vector<std::string>>(
+      app, "--where",
+      [choice](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) parse_filters(text, choice);
+      },
+      "only what these did, in a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
+      "(culprit daemon label); of several all must hold",
+      "FIELD=PATTERN")
       ->allow_extra_args(false);
   if (const CLI::Option* file = app->get_option_no_throw("--input")) {
     app->parse_complete_callback([choice, file] {
@@ -98,12 +97,12 @@ CLI::App* add_top_instructions(CLI::App& root, TopInstructionsCommand* command, 
   ReportCommand* report = &command->report;
   report->question.report.by = {RowLevel::function, RowLevel::instruction};
   report->epochs.is_chosen = true;
-  app->add_option_function<std::string>(
-         "BINARY",
-         [report](const std::string& name) {
-           report->question.report.filters = {{RowLevel::module, name}};
-         },
-         "its path as processes saw it, its name, or a pattern")
+  add_taken(
+      app, "BINARY",
+      [report](const std::string& name) {
+        report->question.report.filters = {{RowLevel::module, name}};
+      },
+      "its path as processes saw it, its name, or a pattern", "BINARY")
       ->required();
   app->add_option("--limit", report->question.report.limit, "rows; 0: all [30]")->type_name("N");
   add_presentation(app, &report->format, &report->width);
@@ -126,15 +125,14 @@ CLI::App* add_daemon(CLI::App& root, DaemonCommand* command, std::string* error)
   app->add_option("--db", command->database,
                   "the database, a folder [/var/lib/culprit, or ~/.local/state/culprit]")
       ->type_name("DIR");
-  app->add_option_function<std::string>(
-         "--rate",
-         [command](const std::string& text) {
-           const Result<double> rate = parse_rate_hz(text);
-           if (!rate) throw CLI::ValidationError(rate.error().message);
-           command->rate_hz = *rate;
-         },
-         "samples a second on each CPU [by --budget]")
-      ->type_name("HZ");
+  add_taken(
+      app, "--rate",
+      [command](const std::string& text) {
+        const Result<double> rate = parse_rate_hz(text);
+        if (!rate) throw CLI::ValidationError(rate.error().message);
+        command->rate_hz = *rate;
+      },
+      "samples a second on each CPU [by --budget]", "HZ");
   app->add_option("--budget", command->budget_percent,
                   "of each CPU's time, for samples: the rate follows from what one costs here [1]")
       ->type_name("PERCENT")

@@ -58,18 +58,28 @@ T parse_word(const Word<T> (&words)[N], const std::string& text) {
   return parse_word(std::span<const Word<T>>(words), text);
 }
 
-/// Adds an option whose text goes through `parse` into `*target`.
-template <class T, class Parse>
-CLI::Option* add_parsed(CLI::App* app, const std::string& names, T* target, Parse parse,
-                        const std::string& help, const std::string& value_name) {
-  const auto take = [target, parse, names](const std::string& text) {
+/// Adds an option whose text `take` takes, or all texts of one that may be repeated (Text is a
+/// vector of strings then). What is wrong with it is told by the option's name.
+template <class Text = std::string, class Take>
+CLI::Option* add_taken(CLI::App* app, const std::string& names, Take take, const std::string& help,
+                       const std::string& value_name) {
+  const auto take_by_name = [take, names](const Text& text) {
     try {
-      *target = parse(text);
+      take(text);
     } catch (const CLI::ValidationError& mistake) {
       throw CLI::ValidationError(names.substr(names.rfind(',') + 1), mistake.what());
     }
   };
-  return app->add_option_function<std::string>(names, take, help)->type_name(value_name);
+  return app->add_option_function<Text>(names, take_by_name, help)->type_name(value_name);
+}
+
+/// Adds an option whose text goes through `parse` into `*target`.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App* app, const std::string& names, T* target, Parse parse,
+                        const std::string& help, const std::string& value_name) {
+  return add_taken(
+      app, names, [target, parse](const std::string& text) { *target = parse(text); }, help,
+      value_name);
 }
 
 template <class T, size_t N>

@@ -93,27 +93,27 @@ void add_input(CLI::App* app, std::string* file) {
 }
 
 void add_levels(CLI::App* app, std::vector<RowLevel>* by, bool* by_time) {
-  app->add_option_function<std::vector<std::string>>(
-         "--by",
-         [by, by_time](const std::vector<std::string>& words) {
-           by->clear();
-           for (const std::string& word : words) {
-             for (const std::string_view level : split(word, ',')) {
-               if (by_time != nullptr && is_same_word(std::string(level), "time")) {
-                 *by_time = true;
-               } else {
-                 by->push_back(parse_word(kLevels, std::string(level)));
-               }
-             }
-           }
-         },
-         fmt::format("process, comm (processes of one name together), thread, module, function, "
-                     "line, loop, block, instruction, object (of data: record --objects or "
-                     "--data), {}region "
-                     "(record --regions){}; may be repeated [function]",
-                     by_time == nullptr ? "or " : "",
-                     by_time == nullptr ? "" : ", or time (with process, comm, thread, region)"))
-      ->type_name("LEVEL")
+  add_taken<std::vector<std::string>>(
+      app, "--by",
+      [by, by_time](const std::vector<std::string>& words) {
+        by->clear();
+        for (const std::string& word : words) {
+          for (const std::string_view level : split(word, ',')) {
+            if (by_time != nullptr && is_same_word(std::string(level), "time")) {
+              *by_time = true;
+            } else {
+              by->push_back(parse_word(kLevels, std::string(level)));
+            }
+          }
+        }
+      },
+      fmt::format("process, comm (processes of one name together), thread, module, function, "
+                  "line, loop, block, instruction, object (of data: record --objects or "
+                  "--data), {}region "
+                  "(record --regions){}; may be repeated [function]",
+                  by_time == nullptr ? "or " : "",
+                  by_time == nullptr ? "" : ", or time (with process, comm, thread, region)"),
+      "LEVEL")
       ->allow_extra_args(false);
 }
 
@@ -146,30 +146,28 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
   add_levels(app, &report->by, &command->question.by_time);
   add_word(app, "--tree", &report->tree, kTrees,
            "callees: from the outermost caller down; callers: from each function up");
-  app->add_option_function<std::string>(
-         "--columns", [command](const std::string& text) { parse_columns(text, command); },
-         "events; events:NAME,...: these beside the first one; executions: what branch records say "
-         "(record -b): executions, calls, "
-         "mispredictions; frequency: how often it ran, by the best source there is (simulated, "
-         "branch "
-         "records, sampled instructions); hca: what took the cycles, by a template; hca:BRANCH: "
-         "one branch "
-         "(load_latency, ...) in detail [events]")
-      ->type_name("COLUMNS");
+  add_taken(
+      app, "--columns", [command](const std::string& text) { parse_columns(text, command); },
+      "events; events:NAME,...: these beside the first one; executions: what branch records say "
+      "(record -b): executions, calls, "
+      "mispredictions; frequency: how often it ran, by the best source there is (simulated, "
+      "branch "
+      "records, sampled instructions); hca: what took the cycles, by a template; hca:BRANCH: "
+      "one branch "
+      "(load_latency, ...) in detail [events]",
+      "COLUMNS");
   add_template(app, &command->question.cpu);
   for (const Word<RowLevel>& level : kLevels) {
     const bool has_no_filter = level.value == RowLevel::comm || level.value == RowLevel::loop ||
                                level.value == RowLevel::block ||
                                level.value == RowLevel::instruction;
     if (has_no_filter) continue;
-    app->add_option_function<std::vector<std::string>>(
-           fmt::format("--{}", level.word),
-           [report, value = level.value](const std::vector<std::string>& patterns) {
-             for (const std::string& pattern : patterns)
-               report->filters.push_back({value, pattern});
-           },
-           fmt::format("only this {}: a name or a pattern like 'std::*'", level.word))
-        ->type_name("PATTERN")
+    add_taken<std::vector<std::string>>(
+        app, fmt::format("--{}", level.word),
+        [report, value = level.value](const std::vector<std::string>& patterns) {
+          for (const std::string& pattern : patterns) report->filters.push_back({value, pattern});
+        },
+        fmt::format("only this {}: a name or a pattern like 'std::*'", level.word), "PATTERN")
         ->allow_extra_args(false);
   }
   app->add_option("--address-masks", report->address_masks,

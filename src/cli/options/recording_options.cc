@@ -185,11 +185,11 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
       ->check(in_range(uint64_t{1}, uint64_t{1} << 32))
       ->needs(counts);
   app->add_flag("-g", record->stacks, "call stacks, by frame pointers: --call-graph fp");
-  app->add_option_function<std::string>(
-         "--call-graph", [record](const std::string& mode) { parse_call_graph(mode, *record); },
-         "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
-         "stack [8192] (dwarf: for code built without frame pointers)")
-      ->type_name("fp|dwarf[,BYTES]|none");
+  add_taken(
+      app, "--call-graph", [record](const std::string& mode) { parse_call_graph(mode, *record); },
+      "call stacks, by frame pointers (fp) or by unwind tables on copies of BYTES of each "
+      "stack [8192] (dwarf: for code built without frame pointers)",
+      "fp|dwarf[,BYTES]|none");
   app->add_flag_callback(
       "--off-cpu", [record] { record->off_cpu = record->stacks = true; },
       "time that tasks wait (sleeps, locks, pipes, disks) or are preempted, too, by call stack; "
@@ -229,14 +229,14 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
                   "run it so often, into one profile (culprit variance shows what varies)")
       ->type_name("N")
       ->check(in_range(1u, 1000u));
-  app->add_option_function<std::vector<std::string>>(
-         "--compare",
-         [command](const std::vector<std::string>& words) {
-           for (const std::string& word : words) command->compared.push_back(parse_version(word));
-         },
-         "instead of a program: a name and a shell command; twice or more, run by turns -r times "
-         "[5] into one profile (culprit diff shows what differs)")
-      ->type_name("NAME=COMMAND")
+  add_taken<std::vector<std::string>>(
+      app, "--compare",
+      [command](const std::vector<std::string>& words) {
+        for (const std::string& word : words) command->compared.push_back(parse_version(word));
+      },
+      "instead of a program: a name and a shell command; twice or more, run by turns -r times "
+      "[5] into one profile (culprit diff shows what differs)",
+      "NAME=COMMAND")
       ->allow_extra_args(false);
   add_profile_output(app, command);
   app->footer(
@@ -325,14 +325,13 @@ CLI::App* add_stat(CLI::App& root, StatCommand* command, std::string* error) {
   app->add_option("--log", command->log, "print there [standard error]")->type_name("FILE");
   add_force(app, &command->force);
   add_word(app, "--format", &command->format, kFormats, "how to print");
-  app->add_option_function<std::string>(
-         "-x,--field-separator",
-         [command](const std::string& text) {
-           command->format = Format::csv;
-           command->separator = text;
-         },
-         "CSV with this between the fields")
-      ->type_name("TEXT");
+  add_taken(
+      app, "-x,--field-separator",
+      [command](const std::string& text) {
+        command->format = Format::csv;
+        command->separator = text;
+      },
+      "CSV with this between the fields", "TEXT");
   app->footer(
       "\nExamples:\n"
       "  culprit stat ./a.out args                      what this machine counts\n"

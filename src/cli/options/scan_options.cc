@@ -40,15 +40,14 @@ void add_plan(CLI::App* app, ScanCommand* command) {
 /// "a,b" and repeated options.
 void add_patterns(CLI::App* app, const std::string& name, std::vector<std::string>* patterns,
                   const std::string& help) {
-  app->add_option_function<std::vector<std::string>>(
-         name,
-         [patterns](const std::vector<std::string>& words) {
-           for (const std::string& word : words) {
-             for (const std::string_view one : split(word, ',')) patterns->emplace_back(one);
-           }
-         },
-         help)
-      ->type_name("PATTERN")
+  add_taken<std::vector<std::string>>(
+      app, name,
+      [patterns](const std::vector<std::string>& words) {
+        for (const std::string& word : words) {
+          for (const std::string_view one : split(word, ',')) patterns->emplace_back(one);
+        }
+      },
+      help, "PATTERN")
       ->allow_extra_args(false);
 }
 
@@ -317,17 +316,16 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   CLI::App* best = add_action(scan, command, ScanAction::best, "best",
                               "which setup has the least, at each size");
   add_question(best, command);
-  best->add_option_function<std::vector<std::string>>(
-          "--use",
-          [command](const std::vector<std::string>& words) {
-            for (const std::string& word : words) {
-              Result<scan::Use> use = scan::parse_use(word);
-              if (!use) throw CLI::ValidationError("--use", use.error().message);
-              command->uses.push_back(*std::move(use));
-            }
-          },
-          "how often a program is used: one score for all of them")
-      ->type_name("PROGRAM=COUNT")
+  add_taken<std::vector<std::string>>(
+      best, "--use",
+      [command](const std::vector<std::string>& words) {
+        for (const std::string& word : words) {
+          Result<scan::Use> use = scan::parse_use(word);
+          if (!use) throw CLI::ValidationError(use.error().message);
+          command->uses.push_back(*std::move(use));
+        }
+      },
+      "how often a program is used: one score for all of them", "PROGRAM=COUNT")
       ->allow_extra_args(false);
   add_word(best, "--format", &command->format, kExplainFormats, "how to print");
   add_width(best, command);

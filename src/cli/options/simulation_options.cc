@@ -85,64 +85,64 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
   add_word(app, "--locality", &command->simulate.locality, kLocalities,
            "what became of the lines that each instruction brought in, and who "
            "reused or evicted them, in L1 or in all levels [off]");
-  app->add_option_function<std::string>(
-         "--sets", [command](const std::string& text) { parse_sets(text, command->simulate); },
-         "one in N of the machine's cache sets, chosen at random by SEED [1], and "
-         "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
-         "prefetchers. FIRST: so many accesses of each process in all sets, before [0; with "
-         "--locality 200000000] [all]")
-      ->type_name("all|1/N[,SEED[,FIRST]]");
-  app->add_option_function<std::string>(
-         "--windows",
-         [command](const std::string& text) { parse_windows(text, command->simulate); },
-         "caches, branches and cycles in windows with so much of the run, at places "
-         "chosen at random by SEED [1], and of the first FIRST instructions [33554432], and "
-         "estimate those of all: for programs that run for seconds; executions stay exact; auto: "
-         "5% [all]")
-      ->type_name("all|auto|P%[,SEED[,FIRST]]");
+  add_taken(
+      app, "--sets", [command](const std::string& text) { parse_sets(text, command->simulate); },
+      "one in N of the machine's cache sets, chosen at random by SEED [1], and "
+      "estimate the misses of all: much faster; without cycles, TLBs, mispredictions and "
+      "prefetchers. FIRST: so many accesses of each process in all sets, before [0; with "
+      "--locality 200000000] [all]",
+      "all|1/N[,SEED[,FIRST]]");
+  add_taken(
+      app, "--windows",
+      [command](const std::string& text) { parse_windows(text, command->simulate); },
+      "caches, branches and cycles in windows with so much of the run, at places "
+      "chosen at random by SEED [1], and of the first FIRST instructions [33554432], and "
+      "estimate those of all: for programs that run for seconds; executions stay exact; auto: "
+      "5% [all]",
+      "all|auto|P%[,SEED[,FIRST]]");
   add_parsed(app, "--budget", &command->simulate.budget_ns, parse_duration_ns,
              "so long may it take: windows as many as there is time for (of timer+simulate, "
              "which knows the program's own), and the program is ended then",
              "DURATION");
-  app->add_option_function<std::string>(
-         "--objects",
-         [command](const std::string& text) {
-           const std::optional<objects::Grouping> grouping = parse_word(kGroupings, text);
-           command->simulate.objects = grouping.has_value();
-           command->simulate.grouping = grouping.value_or(objects::Grouping::site);
-         },
-         "what is accessed, by data object: variables, stacks, mappings, and blocks of the "
-         "heap by where they are allocated (site), by that and their size, or the 10,000 largest "
-         "each by itself (instance) [none; with --locality site]")
-      ->type_name("site|size|instance|none");
-  app->add_option_function<std::vector<std::string>>(
-         "--range",
-         [command](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             Result<objects::Range> range = objects::parse_range(text);
-             if (!range) throw CLI::ValidationError(range.error().message);
-             command->simulate.ranges.push_back(*std::move(range));
-             command->simulate.objects = true;
-           }
-         },
-         "this part of memory is a data object of its own: NAME=SYMBOL, "
-         "NAME=FILE:SYMBOL, NAME=FILE:LINE (the blocks allocated there), NAME=ADDRESS+BYTES; "
-         "may be repeated; CULPRIT_RANGE has more, with semicolons between")
-      ->type_name("RANGE")
+  add_taken(
+      app, "--objects",
+      [command](const std::string& text) {
+        const std::optional<objects::Grouping> grouping = parse_word(kGroupings, text);
+        command->simulate.objects = grouping.has_value();
+        command->simulate.grouping = grouping.value_or(objects::Grouping::site);
+      },
+      "what is accessed, by data object: variables, stacks, mappings, and blocks of the "
+      "heap by where they are allocated (site), by that and their size, or the 10,000 largest "
+      "each by itself (instance) [none; with --locality site]",
+      "site|size|instance|none");
+  add_taken<std::vector<std::string>>(
+      app, "--range",
+      [command](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+          Result<objects::Range> range = objects::parse_range(text);
+          if (!range) throw CLI::ValidationError(range.error().message);
+          command->simulate.ranges.push_back(*std::move(range));
+          command->simulate.objects = true;
+        }
+      },
+      "this part of memory is a data object of its own: NAME=SYMBOL, "
+      "NAME=FILE:SYMBOL, NAME=FILE:LINE (the blocks allocated there), NAME=ADDRESS+BYTES; "
+      "may be repeated; CULPRIT_RANGE has more, with semicolons between",
+      "RANGE")
       ->allow_extra_args(false);
-  app->add_option_function<std::vector<std::string>>(
-         "--allocator",
-         [command](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             const Result<objects::OwnAllocator> one = objects::parse_allocator(text);
-             if (!one) throw CLI::ValidationError(one.error().message);
-             command->simulate.allocators.push_back(text);
-             command->simulate.objects = true;
-           }
-         },
-         "this function of the program allocates, too: SYMBOL, whose first argument is the size, "
-         "SYMBOL:2 the second, SYMBOL:1*2 a product; SYMBOL:frees frees; may be repeated")
-      ->type_name("SYMBOL[:ARGUMENT]")
+  add_taken<std::vector<std::string>>(
+      app, "--allocator",
+      [command](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+          const Result<objects::OwnAllocator> one = objects::parse_allocator(text);
+          if (!one) throw CLI::ValidationError(one.error().message);
+          command->simulate.allocators.push_back(text);
+          command->simulate.objects = true;
+        }
+      },
+      "this function of the program allocates, too: SYMBOL, whose first argument is the size, "
+      "SYMBOL:2 the second, SYMBOL:1*2 a product; SYMBOL:frees frees; may be repeated",
+      "SYMBOL[:ARGUMENT]")
       ->allow_extra_args(false);
   app->add_flag("--deterministic", command->simulate.deterministic,
                 "threads take turns by simulated time: counts of programs with threads "
