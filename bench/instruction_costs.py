@@ -2,7 +2,7 @@
 """What instructions cost: by LLVM's model, as Culprit models them, and measured on this machine.
 
     bench/instruction_costs.py CULPRIT [--machine host] [--cpu znver4] [--binaries FILE...]
-                               [--only REGEX] [--least 20] [--all]
+                               [--only REGEX] [--least 20] [--all] [--classes]
 
 The forms (a mnemonic and kinds of operands) are those that occur in binaries: the C, mathematical
 and C++ libraries, python3, sqlite3, a compiler, libcrypto, or --binaries; and some that only a
@@ -15,6 +15,11 @@ What this CPU lacks is left out, and what QEMU lacks has no model (AVX-512).
 Printed are forms of which LLVM's model makes more than four uops or a latency above 12, which it
 does not know, and (*) those of which model and measurement differ by more than half a cycle and a
 third; --all prints all.
+
+--classes: the classes of a machine file's [instructions] instead, by the loops of
+code/instruction_class.cc (instruction_classes beside CULPRIT prints them). Moves between the
+files of registers are told apart by the 7 cycles that AMD's guides give a vector's load, and a
+latency is of the class alone: without an L1 hit's 4 cycles, and what else its chain has.
 """
 import argparse
 import collections
@@ -32,9 +37,11 @@ BINARIES = ["/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/li
             *glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/cc1")]
 LOOPS = pathlib.Path(__file__).parent / "instruction_loops.c"
 UNROLLED = 32
+L1_CYCLES, VECTOR_LOAD_CYCLES = 4, 3  # of a load; of a vector's beside
 CLOCK_ADDITIONS = 8  # of each instruction of the first loop, by which time becomes cycles
 ITERATIONS = 2000
 MODELLED_ITERATIONS = 500
+IN_MEMORY = "zeros"  # of the loops of classes: what is loaded is an index, too
 
 # Of each kind of operand: the one that makes a chain, and eight that do not. The loop counts in
 # %rsi, %rdi is an address.
@@ -112,6 +119,22 @@ def split_operands(text):
     return [part for part in re.split(r",(?![^(]*\))", text) if part] if text else []
 
 
+@dataclasses.dataclass
+class Form:
+    name: str
+    count: int
+    chain: str = None
+    independent: list = None  # eight
+
+    def text(self):
+        """One instruction, for llvm-mca; None: it is several."""
+        text = self.chain or self.independent[0]
+        return None if ";" in text else text
+
+
+CLOCK = Form("clock", 0, "; ".join(["addq %rbx, %rbx"] * CLOCK_ADDITIONS))
+
+
 def count_forms(binary):
     """How often each (mnemonic, kinds of operands) occurs."""
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", binary], capture_output=True,
@@ -128,19 +151,6 @@ def count_forms(binary):
         if None not in kinds:
             forms[mnemonic, tuple(kinds)] += 1
     return forms
-
-
-@dataclasses.dataclass
-class Form:
-    name: str
-    count: int
-    chain: str = None
-    independent: list = None  # eight
-
-    def text(self):
-        """One instruction, for llvm-mca; None: it is several."""
-        text = self.chain or self.independent[0]
-        return None if ";" in text else text
 
 
 def write(mnemonic, kinds, result, others):
@@ -175,16 +185,60 @@ def make_form_by_hand(name, chain, independent):
     return Form(name, 0, chain, [independent.format(register) for register in REGISTERS["r64"][1:]])
 
 
+@dataclasses.dataclass
+class ClassLoops:
+    """A line that instruction_classes prints."""
+    name: str
+    chain: str
+    independent: str
+    count: int
+    beside: float
+    hits_l1d: int
+    also: str
+
+    @classmethod
+    def parse(cls, line):
+        name, chain, independent, count, beside, hits_l1d, also = line.split("\t")
+        return cls(name, chain, independent, int(count), float(beside), int(hits_l1d), also)
+
+    def form(self):
+        return Form(self.name, 0, self.chain or None, [self.independent] * 8)
+
+
+def read_classes(culprit):
+    """The loops, by which the build of this culprit would measure a machine."""
+    printed = subprocess.run([culprit.parent / "instruction_classes"], check=True,
+                             capture_output=True, text=True).stdout
+    return [ClassLoops.parse(line) for line in printed.splitlines()]
+
+
+def find_timings(classes, cycles):
+    """{name: (latency, reciprocal throughput)}, each None if it is not known; `cycles`: by loop."""
+    chains = {one.name: cycles.get(2 * i) for i, one in enumerate(classes, 1)}
+    known = {}
+    if chains["load_vector"] and chains["move_to_vector"]:
+        known["move_from_vector"] = chains["load_vector"] - L1_CYCLES - VECTOR_LOAD_CYCLES
+        known["move_to_vector"] = chains["move_to_vector"] - known["move_from_vector"]
+    timings = {}
+    for i, one in enumerate(classes, 1):
+        latency = known.get(one.name)
+        if latency is None and chains[one.name] is not None and (not one.also or one.also in known):
+            latency = (chains[one.name] - one.beside - L1_CYCLES * one.hits_l1d
+                       - known.get(one.also, 0))
+        among = cycles.get(2 * i + 1)
+        timings[one.name] = latency, None if among is None else among / one.count
+    return timings
+
+
 def choose_forms(options):
     """The clock's first; with them how many instructions of the binaries there are."""
     counted = collections.Counter()
     for binary in filter(lambda path: pathlib.Path(path).exists(), options.binaries):
         counted.update(count_forms(binary))
-    clock = Form("clock", 0, "; ".join(["addq %rbx, %rbx"] * CLOCK_ADDITIONS))
     found = [make_form(mnemonic, kinds, count)
              for (mnemonic, kinds), count in counted.most_common() if count >= options.least]
     by_hand = [make_form_by_hand(*one) for one in BY_HAND]
-    return ([clock] + [form for form in found + by_hand if re.search(options.only, form.name)],
+    return ([CLOCK] + [form for form in found + by_hand if re.search(options.only, form.name)],
             sum(counted.values()))
 
 
@@ -222,10 +276,10 @@ def build(forms, folder):
     return program
 
 
-def measure(program):
+def measure(program, *options):
     """Cycles per instruction, by number of loop."""
     times = collections.defaultdict(list)
-    out = subprocess.run([program, "9", str(ITERATIONS)], check=True, capture_output=True,
+    out = subprocess.run([program, "9", str(ITERATIONS), *options], check=True, capture_output=True,
                          text=True).stdout
     for line in out.splitlines():
         number, ns = line.split()
@@ -235,11 +289,11 @@ def measure(program):
     return {number: ns / cycle_ns / (ITERATIONS * UNROLLED) for number, ns in least.items()}
 
 
-def model(culprit, machine, program, folder):
+def model(culprit, machine, program, folder, *options):
     """The same."""
     profile = folder / "loops.culprit"
     out = subprocess.run([culprit, "record", "-q", "--engine", "simulate", "--machine", machine,
-                          "-o", profile, "--", program, "1", str(MODELLED_ITERATIONS)],
+                          "-o", profile, "--", program, "1", str(MODELLED_ITERATIONS), *options],
                          check=True, capture_output=True, text=True).stdout
     ran = {int(line.split()[0]) for line in out.splitlines()}  # AVX-512 does not
     report = json.loads(subprocess.run(
@@ -299,6 +353,23 @@ def print_form(form, llvm, latency, throughput, is_wrong):
           f"{show(throughput[0], 14)}{show(throughput[1], 10)}{'  *' if is_wrong else ''}")
 
 
+def compare_classes(options):
+    classes = read_classes(options.culprit)
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        program = build([CLOCK, *(one.form() for one in classes)], folder)
+        modelled, measured = (
+            find_timings(classes, cycles) for cycles in (
+                model(options.culprit, options.machine, program, folder, IN_MEMORY),
+                measure(program, IN_MEMORY)))
+    print(f"{'':24}{'latency':>22}{'reciprocal throughput':>24}\n"
+          f"{'class':24}{'modelled':>12}{'measured':>10}{'modelled':>14}{'measured':>10}")
+    for name in (one.name for one in classes if re.search(options.only, one.name)):
+        latency, among = zip(modelled[name], measured[name])
+        print(f"{name:24}{show(latency[0], 12)}{show(latency[1], 10)}{show(among[0], 14)}"
+              f"{show(among[1], 10)}{'  *' if differ(*latency) or differ(*among) else ''}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -309,7 +380,10 @@ def main():
     parser.add_argument("--least", type=int, default=20, help="occurrences of a form")
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--classes", action="store_true")
     options = parser.parse_args()
+    if options.classes:
+        return compare_classes(options)
     forms, instructions = choose_forms(options)
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)

@@ -1,6 +1,6 @@
 // Runs the loops that bench/instruction_costs.py makes, and prints the time of each.
 //
-//   loops REPEATS ITERATIONS      lines of number and nanoseconds of CPU time
+//   loops REPEATS ITERATIONS [zeros]      lines of number and nanoseconds of CPU time
 //
 // Loops that end in a signal (what this CPU has not) are left out.
 
@@ -18,6 +18,8 @@ extern const uint64_t loop_count;
 
 static sigjmp_buf before;
 static double values[1024] __attribute__((aligned(4096)));
+static const double kOnes[2] __asm__("ones") __attribute__((aligned(16), used)) = {1, 1};
+static double in_memory = 1;
 
 static void leave(int signal) {
   siglongjmp(before, signal);
@@ -29,16 +31,16 @@ static double now_ns(void) {
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/// General registers are 1, vector registers hold 1.0, %rdi is an address of such values.
+/// General registers are 1, vector registers hold 1.0, %rdi is an address of such values, or of zeros.
 static double run(Loop* loop, uint64_t iterations) {
-  for (int i = 0; i < 1024; ++i) values[i] = 1;
+  for (int i = 0; i < 1024; ++i) values[i] = in_memory;
   register Loop* the_loop __asm__("r15") = loop;
   const double begin = now_ns();
   __asm__ volatile(
       "push %%rbp\n push %%rbx\n fninit\n fld1\n fld1\n"
       ".irp name, rax, rbx, rcx, rbp, r8, r9, r10, r11, r12, r13, r14\n mov $1, %%\\name\n .endr\n"
       "xor %%edx, %%edx\n"
-      ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15\n movups (%%rdi), %%xmm\\n\n .endr\n"
+      ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15\n movups ones(%%rip), %%xmm\\n\n .endr\n"
       "call *%%r15\n"
       "fninit\n cld\n pop %%rbx\n pop %%rbp\n"
       : "+S"(iterations)
@@ -48,7 +50,8 @@ static double run(Loop* loop, uint64_t iterations) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
+  if (argc == 4) in_memory = 0;
   const int repeats = atoi(argv[1]);
   const uint64_t iterations = strtoull(argv[2], NULL, 10);
   const int kSignals[] = {SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGBUS};

@@ -133,10 +133,13 @@ constexpr Wanted kWanted[] = {
      [](const Round& round, const MachineModel& machine) {
        return at_most(round.reading, machine.l2.size_bytes / 2);
      }},
-    {"memory", "shared_bytes_per_cycle", "reading what is beyond L2", false, true,
+    {"memory", "shared_bytes_per_cycle", "to and from what is beyond L2", false, true,
      [](const MachineModel& m) -> double { return m.memory.shared_bytes_per_cycle; },
      [](const Round& round, const MachineModel& machine) {
-       return at_least(round.reading, 2 * machine.l2.size_bytes);
+       // Into a victim cache goes a line for each one that comes.
+       std::optional<double> rate = at_least(round.reading, 2 * machine.l2.size_bytes);
+       if (rate && machine.l3.inclusion == simulate::Inclusion::victim) *rate *= 2;
+       return rate;
      }},
     {"memory", "l1d_set_cycles", "lines that enter one set of L1D (0: as others)", true, false,
      [](const MachineModel& m) -> double { return m.memory.l1d_set_cycles; }, one_set},

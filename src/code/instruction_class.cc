@@ -44,6 +44,8 @@ constexpr InstructionLoop kLoops[] = {
     {Kind::gather, "gather", nullptr,
      "vpcmpeqd %ymm9, %ymm9, %ymm9; vpxor %xmm8, %xmm8, %xmm8; "
      "vgatherdps %ymm9, (%rdi, %ymm8, 4), %ymm10"},
+    {Kind::store, "store", nullptr,
+     "mov %r8, (%rdi); mov %r8, 64(%rdi); mov %r8, 128(%rdi); mov %r8, 192(%rdi)", 4},
     {Kind::move_to_vector, "move_to_vector", "movq %rbx, %xmm0; movq %xmm0, %rbx",
      TO_VECTORS("movq %r8"), 6, 0, false, Kind::move_from_vector},
     {Kind::move_from_vector, "move_from_vector", "movq %xmm0, %rbx; movq %rbx, %xmm0",
@@ -66,6 +68,7 @@ constexpr InstructionLoop kLoops[] = {
     {Kind::convert_integer_to_fp, "convert_integer_to_fp", "cvtsi2sd %rbx, %xmm0; movq %xmm0, %rbx",
      TO_VECTORS("cvtsi2sd %r8"), 6, 0, false, Kind::move_from_vector},
     {Kind::vector_add, "vector_add", "paddd %xmm8, %xmm0", TO_VECTORS("paddd %xmm8"), 6},
+    {Kind::vector_shift, "vector_shift", "pslld $1, %xmm0", TO_VECTORS("pslld $1"), 6},
     {Kind::vector_multiply, "vector_multiply", "pmuludq %xmm8, %xmm0", TO_VECTORS("pmuludq %xmm8"),
      6},
     {Kind::shuffle, "shuffle", "pshufd $1, %xmm0, %xmm0", TO_VECTORS("pshufd $1, %xmm8"), 6},

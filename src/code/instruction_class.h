@@ -35,6 +35,7 @@ enum class InstructionClass : uint8_t {
   load_sign_extended,
   load_vector,
   gather,
+  store,  // of general registers and constants
   move_to_vector,
   move_from_vector,
   fp_add,
@@ -49,7 +50,8 @@ enum class InstructionClass : uint8_t {
   convert_fp,
   convert_fp_to_integer,
   convert_integer_to_fp,
-  vector_add,
+  vector_add,  // and logic, comparisons, minima
+  vector_shift,
   vector_multiply,
   shuffle,
   shuffle_bytes,

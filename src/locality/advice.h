@@ -9,7 +9,7 @@
 //     saved = waits for L2 x (refetches of L1D that L2 had / lines that L2 had) + ... level by
 //     level
 //
-// and, beside a measured run, times what the loop took for a cycle that the model has of it.
+// and, beside a measured run, made measured ones (scale_waits()).
 // Pieces of advice may save the same cycles; the later one then names the earlier.
 
 #include <cstdint>

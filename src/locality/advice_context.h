@@ -44,8 +44,11 @@ class AdviceContext {
     return facts_.split_by_loop(code_.profile(), groups, group_of);
   }
 
-  /// Measured cycles for a modelled one.
+  /// Measured cycles for a modelled one; for a modelled one of waits.
   [[nodiscard]] double scale_of(uint32_t loop) const { return scales_.of(loop); }
+  [[nodiscard]] double waits_scale_of(uint32_t loop) const {
+    return scale_waits(facts_.by_loop[loop].waits, scale_of(loop));
+  }
   [[nodiscard]] double scale_of(const GroupFacts& object) const {
     return object.use.cycles > 0 ? object.use.shared / object.use.cycles : 1;
   }

@@ -233,7 +233,8 @@ TEST(LocalityAdvice, NobodyNeedStoreWhatNobodyLoads) {
   EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 6000);  // all that is waited for it
 }
 
-// Of 4,000 and 6,000 modelled cycles 40,000 and 60,000 were measured, then 30,000 and 90,000.
+// Of 4,000 and 6,000 modelled cycles 40,000 and 60,000 were measured, then 30,000 and 90,000. Of
+// the 6,000, which save 4,000, 5,000 are waits: nearly all that is measured beyond them is theirs.
 TEST(LocalityAdvice, SavesMeasuredCyclesOfTheLoop) {
   MadeLoops made;
   made.test.profile.tenures[2].bytes_touched = 50 * 64;
@@ -244,13 +245,14 @@ TEST(LocalityAdvice, SavesMeasuredCyclesOfTheLoop) {
   made.add_measured(40, 60);
   auto advice = made.advise();
   ASSERT_FALSE(advice.empty());
-  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * 10);
-  EXPECT_DOUBLE_EQ(advice[0].share, 0.4);
+  const double of_waits = 5000.0 * 5000 / (5000.0 * 5000 + 300.0 * 300);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * (5000 + 54'000 * of_waits) / 5000);
+  EXPECT_DOUBLE_EQ(advice[0].share, advice[0].saved_cycles / 100'000);
   EXPECT_NE(advice[0].reason.find("10 times as long"), std::string::npos) << advice[0].reason;
   other.add_measured(30, 90);
   advice = other.advise();
-  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * 15);
-  EXPECT_DOUBLE_EQ(advice[0].share, 0.5);
+  EXPECT_DOUBLE_EQ(advice[0].saved_cycles, 4000 * (5000 + 84'000 * of_waits) / 5000);
+  EXPECT_DOUBLE_EQ(advice[0].share, advice[0].saved_cycles / 120'000);
 }
 
 // Whatever tells by itself, and what does not: modelled cycles of 4,000 and 6,000 become those that
@@ -332,6 +334,20 @@ TEST(Waits, AreSavedLevelByLevel) {
   EXPECT_DOUBLE_EQ(compute_saved_by_hits(waits, with_third),
                    100 * 3.0 / 6 + 200 * 1.0 / 2 + 400 * 1.0 / 2);
   EXPECT_EQ(compute_saved_by_hits(waits, {}), 0);
+}
+
+// 800 of 1,000 cycles are waits, 500 were measured: the others take about as long as modelled.
+TEST(Waits, AreWhatTheModelKnowsLeastOf) {
+  Waits waits;
+  waits.all = 1000;
+  waits.l3 = 700;
+  waits.translation = 100;
+  const double of_waits = 800.0 * 800 / (800.0 * 800 + 60.0 * 60);
+  EXPECT_DOUBLE_EQ(scale_waits(waits, 0.5), (800 - 500 * of_waits) / 800);
+  EXPECT_DOUBLE_EQ(scale_waits(waits, 2), (800 + 1000 * of_waits) / 800);
+  EXPECT_EQ(scale_waits(waits, 1), 1);
+  EXPECT_EQ(scale_waits(waits, 0.1), 0);  // none of them was waited for
+  EXPECT_EQ(scale_waits({}, 3), 3);
 }
 
 // A quarter of the lines still comes, of which half comes back; L2 holds those, L1D does not.

@@ -36,7 +36,7 @@ class LoopAdviser {
     if (!(here.waits.all > 0) || !context_.has_lines(loop)) return;
     const Refetches& own = here.own;
     const double saved = compute_saved_by_hits(here.waits, context_.lines_in(here.use, own)) *
-                         context_.scale_of(loop);
+                         context_.waits_scale_of(loop);
     if (!context_.is_worth(saved)) return;
     // Lines of which little is used at a time are the fault of the order of the loops, wherever the
     // lines come from.
@@ -93,7 +93,7 @@ class LoopAdviser {
     advice.kind = AdviceKind::pad_arrays;
     advice.saved_cycles =
         compute_saved_by_hits(here.waits, context_.lines_in(here.use, conflicts)) *
-        context_.scale_of(loop);
+        context_.waits_scale_of(loop);
     advice.title = fmt::format("pad the arrays that {} accesses", context_.place_of(loop));
     const auto& cache = context_.caches().levels[level];
     advice.reason = fmt::format(
@@ -146,7 +146,7 @@ class LoopAdviser {
     by_capacity.capacity = found->capacity;
     const GroupFacts& second = facts_.by_loop[to];
     return compute_saved_by_hits(second.waits, context_.lines_in(second.use, by_capacity)) *
-           context_.scale_of(to);
+           context_.waits_scale_of(to);
   }
   void add_fusion(uint32_t from, uint32_t to, double saved) {
     LocalityAdvice advice;
@@ -207,7 +207,8 @@ class LoopAdviser {
     const Sharing* const found = facts_.sharing.find({from, to});
     if (found == nullptr || !(all > 0)) return 0;
     const Waits& waits = facts_.by_loop[to].waits;
-    return (waits.other_cores + waits.bandwidth) * found->other_bytes / all * context_.scale_of(to);
+    return (waits.other_cores + waits.bandwidth) * found->other_bytes / all *
+           context_.waits_scale_of(to);
   }
 
   AdviceContext& context_;

@@ -29,19 +29,21 @@ struct ObjectGroup {
 struct LayoutGain {
   double modelled = 0;  // cycles
   double measured = 0;  // these, in measured cycles
+  double scaled = 0;    // these, as all of their loops' cycles become measured ones
   Use use;              // of the loops that save
   std::set<uint32_t> loops;
   std::map<uint32_t, uint64_t> lines;
 
-  void add(double saved, double scale, uint32_t loop, const LoopOnObjects& there) {
+  void add(double saved, const AdviceContext& context, uint32_t loop, const LoopOnObjects& there) {
     if (!(saved > 0)) return;
     modelled += saved;
-    measured += saved * scale;
+    measured += saved * context.waits_scale_of(loop);
+    scaled += saved * context.scale_of(loop);
     use += there.facts.use;
     loops.insert(loop);
     for (const auto& [line, brought] : there.lines) lines[line] += brought;
   }
-  [[nodiscard]] double scale() const { return modelled > 0 ? measured / modelled : 1; }
+  [[nodiscard]] double scale() const { return modelled > 0 ? scaled / modelled : 1; }
 };
 
 class ObjectAdviser {
@@ -59,7 +61,7 @@ class ObjectAdviser {
     }
     for (uint32_t loop = 0; loop < facts_.by_loop.size(); ++loop) {
       const GroupFacts& here = facts_.by_loop[loop];
-      const double saved = saved_by_layout(here) * context_.scale_of(loop);
+      const double saved = saved_by_layout(here) * context_.waits_scale_of(loop);
       if (!context_.has_lines(loop) || !context_.is_worth(saved)) continue;
       LocalityAdvice advice = layout_of(here.use, "the data of " + context_.place_of(loop));
       advice.saved_cycles = saved;
@@ -120,7 +122,7 @@ class ObjectAdviser {
   [[nodiscard]] LayoutGain find_layout_gain(const ObjectGroup& group) const {
     LayoutGain gain;
     for (const auto& [loop, there] : group.by_loop) {
-      gain.add(saved_by_layout(there.facts), context_.scale_of(loop), loop, there);
+      gain.add(saved_by_layout(there.facts), context_, loop, there);
     }
     return gain;
   }
@@ -182,7 +184,9 @@ class ObjectAdviser {
     const Waits& waits = group.facts.waits;
     LocalityAdvice advice;
     advice.kind = AdviceKind::huge_pages;
-    advice.saved_cycles = waits.translation * context_.scale_of(group.facts);
+    for (const auto& [loop, there] : group.by_loop) {
+      advice.saved_cycles += there.facts.waits.translation * context_.waits_scale_of(loop);
+    }
     if (!context_.is_worth(advice.saved_cycles)) return;
     const ObjectWords& name = group.name;
     constexpr uint64_t kPage = 4096;
@@ -252,7 +256,7 @@ class ObjectAdviser {
       }
       const double saved = compute_saved_by_split(
           there.facts.waits, packed, context_.lines_in(use, back), context_.caches().latencies);
-      gain.add(saved * (1 - heat.cold_part(loop)), context_.scale_of(loop), loop, there);
+      gain.add(saved * (1 - heat.cold_part(loop)), context_, loop, there);
     }
     return gain;
   }

@@ -177,13 +177,13 @@ std::string print_locality_advice(const std::vector<LocalityAdvice>& advice,
     if (one.overlaps) words += fmt::format(" Saves some of the cycles of {}.", *one.overlaps + 1);
     text += wrap("    " + words, width, 4) + "\n";
   }
+  const char* const measured =
+      ", made measured ones: what a loop took beyond its modelled time, or less, is "
+      "taken to be its waits'";
   return text +
-         wrap(fmt::format("at most: {} in which somebody waited for these lines{}; none under "
-                          "2 %.",
-                          "modelled cycles",
-                          is_measured
-                              ? ", times what the loop took for each cycle that the model has of it"
-                              : ""),
+         wrap(fmt::format("at most: modelled cycles in which somebody waited for these lines{}; "
+                          "none under 2 %.",
+                          is_measured ? measured : ""),
               width, 2) +
          "\n\n";
 }

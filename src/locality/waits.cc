@@ -1,6 +1,7 @@
 #include "locality/waits.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/engine.h"
 
@@ -87,6 +88,19 @@ void WaitEvents::add(size_t event, uint64_t value, double scale, Waits& to) cons
       to.translation += cycles;
       return;
   }
+}
+
+double scale_waits(const Waits& waits, double scale) {
+  constexpr double kSpread = 1;  // standard deviation of the waits, as a part of them
+  constexpr double kSpreadOfRest = 0.3;
+  const double modelled =
+      waits.l2 + waits.l3 + waits.memory + waits.bandwidth + waits.other_cores + waits.translation;
+  if (!(modelled > 0)) return scale;
+  const double own = std::pow(kSpread * modelled, 2);
+  const double rest = std::pow(kSpreadOfRest * std::max(0.0, waits.all - modelled), 2);
+  const double beyond = (scale - 1) * waits.all;
+  const double measured = modelled + beyond * own / (own + rest);
+  return std::clamp(measured, 0.0, std::max(scale * waits.all, 0.0)) / modelled;
 }
 
 double compute_saved_by_hits(const Waits& waits, const std::array<LinesIn, 3>& levels) {

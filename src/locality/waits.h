@@ -17,7 +17,7 @@ inline constexpr size_t kDataLevels = 3;
 
 /// Modelled cycles.
 struct Waits {
-  double all = 0;  // cycles, whatever they went to
+  double all = 0;  // cycles, whatever they went to: of the code, no sum of the others
   double l2 = 0;   // for data that L2 had
   double l3 = 0;
   double memory = 0;
@@ -39,6 +39,13 @@ class WaitEvents {
   std::vector<uint8_t> roles_;
   bool any_ = false;
 };
+
+/// Measured cycles for a modelled one of these waits, where all of the code (`waits.all`) takes
+/// `scale` measured cycles for a modelled one. What it takes more than modelled, or less, is shared
+/// out by how wrong each is usually: waits may be twice as long on the day, or overlap, an addition
+/// takes the cycles that it takes. Source: as why/gain.h, with the errors it has of load latency
+/// and of chains
+double scale_waits(const Waits& waits, double scale);
 
 /// Lines that came in, and of these those that had been there before, at one level.
 struct LinesIn {

@@ -104,6 +104,11 @@ TEST(CostModel, MachinesSetTheLatenciesOfClasses) {
       {Kind::fp_compare, {0x66, 0x0f, 0x2e, 0xc1}},                   // ucomisd %xmm1,%xmm0
       {Kind::convert_fp_to_integer, {0xf2, 0x48, 0x0f, 0x2c, 0xc0}},  // cvttsd2si %xmm0,%rax
       {Kind::convert_integer_to_fp, {0xf2, 0x48, 0x0f, 0x2a, 0xc0}},  // cvtsi2sd %rax,%xmm0
+      {Kind::store, {0x48, 0x89, 0x03}},                              // mov %rax,(%rbx)
+      {Kind::store, {0xc7, 0x03, 0x01, 0x00, 0x00, 0x00}},            // movl $1,(%rbx)
+      {Kind::vector_add, {0x66, 0x0f, 0xdb, 0xc1}},                   // pand %xmm1,%xmm0
+      {Kind::vector_add, {0xc5, 0xfd, 0x76, 0xc1}},                   // vpcmpeqd %ymm1,%ymm0,%ymm0
+      {Kind::vector_shift, {0x66, 0x0f, 0x72, 0xf0, 0x01}},           // pslld $1,%xmm0
       {Kind::shuffle_bytes, {0x66, 0x0f, 0x38, 0x00, 0xc1}},          // pshufb %xmm1,%xmm0
       {Kind::shuffle_lanes, {0xc4, 0xe3, 0xfd, 0x00, 0xc0, 0x01}},    // vpermq $1,%ymm0,%ymm0
       {Kind::x87_add, {0xd8, 0xc1}},                                  // fadd %st(1),%st
@@ -113,6 +118,7 @@ TEST(CostModel, MachinesSetTheLatenciesOfClasses) {
   }
   EXPECT_EQ(latency_of_class(Kind::fp_add, {0xf2, 0x0f, 0xd0, 0xc1}), 3);  // addsubps
   EXPECT_EQ(latency_of_class(Kind::locked, kAdd), 1);
+  EXPECT_NE(latency_of_class(Kind::store, {0x48, 0x8b, 0x03}), 77);  // mov (%rbx),%rax
 }
 
 TEST(CostModel, MachinesSetHowOftenAClassCanBegin) {

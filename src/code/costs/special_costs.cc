@@ -151,7 +151,9 @@ bool is_apart_from_ports(InstructionClass kind) {
 
 void apply_timing(const InstructionTiming& timing, InstructionClass kind,
                   const DecodedInstruction& instruction, InstructionCosts& costs) {
-  if (timing.latency_cycles > 0) costs.latency_cycles = timing.latency_cycles;
+  // What needs no unit, as a register's difference from itself, needs none of a class either.
+  const bool has_result = costs.latency_cycles > 0 || costs.loads > 0;
+  if (timing.latency_cycles > 0 && has_result) costs.latency_cycles = timing.latency_cycles;
   if (!(timing.cycles > 0)) return;
   if (kind == InstructionClass::locked) costs.exclusive_cycles = timing.cycles;
   if (kind == InstructionClass::memory_fence) costs.serialize_cycles = timing.cycles;

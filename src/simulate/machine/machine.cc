@@ -77,6 +77,7 @@ Result<void> check_core(const CoreSettings& core) {
   RETURN_IF_ERROR(check_range("core.reorder_buffer", core.reorder_buffer, 1, 4096));
   RETURN_IF_ERROR(check_range("core.load_queue", core.load_queue, 1, 4096));
   RETURN_IF_ERROR(check_range("core.store_queue", core.store_queue, 1, 4096));
+  RETURN_IF_ERROR(check_range("core.stores_per_cycle", core.stores_per_cycle, 1, 4));
   RETURN_IF_ERROR(check_range("core.miss_buffers", core.miss_buffers, 1, 1024));
   const StringSettings& strings = core.strings;
   for (const double bytes : {strings.copy_bytes_per_cycle, strings.fill_bytes_per_cycle}) {

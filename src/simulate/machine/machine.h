@@ -94,9 +94,10 @@ struct CoreSettings {
   uint32_t reorder_buffer = 192;
   uint32_t scheduler = 64;
   uint32_t load_queue = 64;
-  uint32_t store_queue = 48;   // stores that have not left for L1D yet
-  uint32_t miss_buffers = 10;  // L1D misses under way at once
-  uint32_t fetch_queue = 24;   // uops fetched ahead of dispatch
+  uint32_t store_queue = 48;      // stores that have not left for L1D yet
+  uint32_t stores_per_cycle = 1;  // that leave for L1D
+  uint32_t miss_buffers = 10;     // L1D misses under way at once
+  uint32_t fetch_queue = 24;      // uops fetched ahead of dispatch
   uint32_t ports = 6;
   uint32_t mispredict_cycles = 14;  // from the branch's execution to the right path's dispatch
   uint32_t redirect_cycles = 7;     // a target that the decoder corrects (BTB miss)

@@ -70,6 +70,7 @@ void read_core(TomlSection section, CoreSettings& core) {
   section.integer("scheduler", core.scheduler, 1, 4096);
   section.integer("load_queue", core.load_queue, 1, 4096);
   section.integer("store_queue", core.store_queue, 1, 4096);
+  section.integer("stores_per_cycle", core.stores_per_cycle, 1, 4);
   section.integer("miss_buffers", core.miss_buffers, 1, 1024);
   section.integer("fetch_queue", core.fetch_queue, 0, 4096);
   section.integer("ports", core.ports, 1, 64);

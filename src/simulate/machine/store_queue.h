@@ -27,7 +27,8 @@ class StoreQueue {
     Site site = 0;
   };
 
-  explicit StoreQueue(const CoreSettings& core) : ring_(core.store_queue) {}
+  explicit StoreQueue(const CoreSettings& core)
+      : ring_(core.store_queue), apart_(kTicksPerCycle / core.stores_per_cycle) {}
 
   /// The slot for a store that is dispatched. It still has the store that must have left before.
   Store& next() {
@@ -36,15 +37,16 @@ class StoreQueue {
     return slot;
   }
   /// When the slot's store leaves, if its line can be written at `owned`: stores leave in order,
-  /// one a cycle.
+  /// so many a cycle.
   void send(Store& slot, Ticks owned) {
-    slot.leaves = std::max({last_leaves_ + kTicksPerCycle, owned, slot.retires});
+    slot.leaves = std::max({last_leaves_ + apart_, owned, slot.retires});
     last_leaves_ = slot.leaves;
   }
 
  private:
   std::vector<Store> ring_;
   size_t next_ = 0;
+  const Ticks apart_;
   Ticks last_leaves_ = 0;
 };
 
