@@ -1,6 +1,7 @@
 // Prints the loops by which a machine file's [instructions] are measured, for
-// bench/instruction_costs.py --classes: a line each, with tabs between name, chain, independent ones,
-// how many these are, what the chain takes beside, whether it hits L1D, and the class that it has, too.
+// bench/instruction_costs.py --classes: a line each, with tabs between name, chain, independent
+// ones, how many these are, what the chain takes beside, whether it hits L1D, and the class that it
+// has, too.
 
 #include <fmt/format.h>
 
@@ -10,7 +11,8 @@ int main() {
   using culprit::instruction_loops;
   const auto loops = instruction_loops();
   const auto name_of = [&](culprit::InstructionClass kind) {
-    return kind == culprit::InstructionClass::other ? "" : loops[static_cast<size_t>(kind) - 1].name;
+    return kind == culprit::InstructionClass::other ? ""
+                                                    : loops[static_cast<size_t>(kind) - 1].name;
   };
   for (const culprit::InstructionLoop& loop : loops) {
     const char* const chain = loop.chain == nullptr ? "" : loop.chain;

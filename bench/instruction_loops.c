@@ -31,7 +31,7 @@ static double now_ns(void) {
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/// General registers are 1, vector registers hold 1.0, %rdi is an address of such values, or of zeros.
+/// General registers are 1, vector registers hold 1.0, %rdi is an address of such values, or zeros.
 static double run(Loop* loop, uint64_t iterations) {
   for (int i = 0; i < 1024; ++i) values[i] = in_memory;
   register Loop* the_loop __asm__("r15") = loop;

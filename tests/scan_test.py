@@ -355,7 +355,7 @@ int main(int, char** argv) {
         # Time of the same runs is there, too.
         self.assertGreater(self.values("time_ns")["O2"][1], 0)
         self.assertRegex(self.culprit("scan", "explain", "touches", "O2", "1", "touches", "O2", "4").stdout,
-                         r" (1|1\.0\d*|0\.99\d*) +\S+ +\S+ +~native:page-faults:u")
+                         r"(?m)^ *(1|1\.0\d*|0\.99\d*) +\S+ +\S+ +~native:page-faults:u")
         text = (self.folder / "scan.toml").read_text().partition("[expect]")[0]
         for events, message in (('["page-faults,task-clock"]', "names several events"),
                                 ('["no-such-event"]', "no-such-event"),

@@ -66,7 +66,7 @@ class Experiments {
       }
     }
     if (!largest) return;
-    for (const size_t walks : {1, 2, 4, 8, 12, 16, 24, 32, 48}) {
+    for (const size_t walks : {1UL, 2UL, 4UL, 8UL, 12UL, 16UL, 24UL, 32UL, 48UL}) {
       add([walks, largest](Round& round) {
         round.walks[walks] = to_cycles(round, largest->measure_many_ns(walks, kAimNs));
       });

@@ -111,7 +111,7 @@ struct MadeTable : MadeLoops {
     p.objects[1].size_bytes = size_bytes;
     p.objects[1].site = {kMill, FileOffset(0x900)};
     ImageFacts& facts = test.facts[kMill];
-    for (const uint64_t offset : {0, 8}) {
+    for (const uint64_t offset : {0UL, 8UL}) {
       facts.fields.push_back({FileOffset(0x900), false, facts.strings.intern("row"), 16,
                               facts.strings.intern(offset == 0 ? "key" : "value"),
                               facts.strings.intern("long"), offset, 8});

@@ -329,7 +329,9 @@ class WhyText {
   }
 
   std::string next_step() const {
-    if (!why_.tree.unhalted.cycles || why_.tree.unhalted.cycles->value == 0) {
+    const bool has_cycles = why_.tree.unhalted.cycles && why_.tree.unhalted.cycles->value != 0;
+    // Who sleeps all the time may have no sample, and is known to sleep.
+    if (!has_cycles && why_.verdict.waiting == nullptr) {
       if (is_imported(profile_))
         return print_next(with_file("culprit report", style_), "what it has", style_);
       if (cpu_.is_simulated) {
