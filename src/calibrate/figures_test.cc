@@ -82,6 +82,16 @@ TEST_F(Figures, AreThoseOfTheRounds) {
   expect("memory", "other_core_modified_cycles", 200);
 }
 
+// Reading 20 bytes a cycle from a victim cache puts 20 there.
+TEST(VictimCache, TakesALineForEachOneThatComes) {
+  MachineModel machine = make_machine();
+  machine.l3.inclusion = simulate::Inclusion::victim;
+  const FoundFigures found = find_figures(std::vector<Round>(9, make_round()), machine);
+  const Figure* const figure = find(found, "memory", "shared_bytes_per_cycle");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_DOUBLE_EQ(figure->value, 40);
+}
+
 // Between 4 MiB (60) and 8 MiB (600) by logarithms: sqrt(60 x 600) = 190 is 24 % of the way.
 TEST_F(Figures, L3IsWhatThisMachineGetsOfIt) {
   const Figure* const size = find(found_, "l3", "size_kib");

@@ -607,16 +607,21 @@ TEST(IntervalCore, TakenBranchesOfCallsAreTheirOverhead) {
   EXPECT_EQ(clock.stalled(7, instruction_starvation), 0);
 }
 
-// Four stores a block, one leaves per cycle: a block takes four cycles once the queue is full.
+// Four stores a block, one or two leave per cycle: a block takes four cycles, or two, once the
+// queue is full.
 TEST(IntervalCore, StoreBurstFillsTheQueue) {
-  Clock clock(simple_machine());
-  const BlockCycles block = make_block(4);
-  for (int i = 0; i < 1000; ++i) {
-    clock.run(block);
-    for (uint32_t step = 0; step < 4; ++step) clock.core.store(step, Outcome());
+  for (const uint32_t per_cycle : {1U, 2U}) {
+    MachineModel machine = simple_machine();
+    machine.core.stores_per_cycle = per_cycle;
+    Clock clock(machine);
+    const BlockCycles block = make_block(4);
+    for (int i = 0; i < 1000; ++i) {
+      clock.run(block);
+      for (uint32_t step = 0; step < 4; ++step) clock.core.store(step, Outcome());
+    }
+    EXPECT_NEAR(clock.now(), 4000 / per_cycle, 50);
+    EXPECT_NEAR(clock.stalled(store_saturation), 4000 / per_cycle - 1000, 50);
   }
-  EXPECT_NEAR(clock.now(), 4000, 50);
-  EXPECT_NEAR(clock.stalled(store_saturation), 3000, 50);
 }
 
 // Four instructions are a cycle, and 20 with a locked one, which is dispatched at their end. A
