@@ -84,7 +84,7 @@ TEST_F(Figures, AreThoseOfTheRounds) {
 
 // Reading 20 bytes a cycle from a victim cache puts 20 there.
 TEST(VictimCache, TakesALineForEachOneThatComes) {
-  MachineModel machine = make_machine();
+  simulate::MachineModel machine = make_machine();
   machine.l3.inclusion = simulate::Inclusion::victim;
   const FoundFigures found = find_figures(std::vector<Round>(9, make_round()), machine);
   const Figure* const figure = find(found, "memory", "shared_bytes_per_cycle");
