@@ -17,10 +17,10 @@ void parse_filters(const std::string& text, EpochChoice* choice) {
   for (const std::string_view one : split(text, ',')) {
     const std::optional<ContextFilter> filter = parse_filter(one);
     if (!filter) {
-      throw CLI::ValidationError(fmt::format(
-          "--where takes comm=, cgroup= or label=PATTERN, not '{}' (report chooses rows "
-          "by --module, --function, --thread, ...)",
-          one));
+      throw CLI::ValidationError(
+          fmt::format("it takes comm=, cgroup= or label=PATTERN, not '{}' (report chooses rows "
+                      "by --module, --function, --thread, ...)",
+                      one));
     }
     choice->filters.push_back(*filter);
   }
