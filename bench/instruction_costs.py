@@ -206,7 +206,7 @@ class ClassLoops:
 
 
 def read_classes(culprit):
-    """The loops, by which the build of this culprit would measure a machine."""
+    """Those of the build that has this culprit."""
     printed = subprocess.run([culprit.parent / "instruction_classes"], check=True,
                              capture_output=True, text=True).stdout
     return [ClassLoops.parse(line) for line in printed.splitlines()]

@@ -160,6 +160,24 @@ TEST(LocalityAdvice, SplittingSavesOfRandomAccessesWhatFits) {
   EXPECT_DOUBLE_EQ(made.saved(), 5000 * (1 - 160.0 / 200));
 }
 
+// The 160 lines that are left do not fit an L1D of 4 KiB: they come from L2 then, no longer from
+// L3.
+TEST(LocalityAdvice, WhatFitsAFartherCacheIsStillWaitedFor) {
+  MadeTable made(20 << 10);
+  Profile& p = made.test.profile;
+  p.events[1].name = p.strings.intern("sim:load-l3-cycles");
+  p.environment["simulate.l1d"] = "4096/8";
+  p.tenures[1].lines_prefetched = 0;
+  p.tenures[2].lines = 200;
+  const double fewer = 1 - 160.0 / 200;
+  for (const char* const unknown : {"", "4/14/44", "near/14/44/204/9", "0/0/0/0"}) {
+    p.environment["simulate.latencies"] = unknown;
+    EXPECT_DOUBLE_EQ(made.saved(), 5000 * fewer) << unknown;
+  }
+  p.environment["simulate.latencies"] = "4/14/44/204";
+  EXPECT_DOUBLE_EQ(made.saved(), 5000 * fewer * (1 - 10.0 / 40));
+}
+
 TEST(LocalityAdvice, HugePagesWhereAddressesAreTranslatedTooOften) {
   MadeObject made;
   Profile& p = made.test.profile;

@@ -72,15 +72,11 @@ void add_epoch_choice(CLI::App* app, EpochChoice* choice) {
   const bool is_free = app->get_option_no_throw("--to") == nullptr;
   chosen(is_free ? "--to,--until" : "--until", &choice->to, "those before", "TIME");
   chosen("--epoch", &choice->epoch, "those whose file names have this in them", "NAME");
-  add_taken<std::vector<std::string>>(
-      app, "--where",
-      [choice](const std::vector<std::string>& texts) {
-        for (const std::string& text : texts) parse_filters(text, choice);
-      },
+  add_each_taken(
+      app, "--where", [choice](const std::string& text) { parse_filters(text, choice); },
       "only what these did, in a file, too: comm=PATTERN, cgroup=PATTERN, label=PATTERN "
       "(culprit daemon label); of several all must hold",
-      "FIELD=PATTERN")
-      ->allow_extra_args(false);
+      "FIELD=PATTERN");
   if (const CLI::Option* file = app->get_option_no_throw("--input")) {
     app->parse_complete_callback([choice, file] {
       if (choice->is_chosen && file->count() > 0) {

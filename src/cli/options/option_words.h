@@ -73,6 +73,17 @@ CLI::Option* add_taken(CLI::App* app, const std::string& names, Take take, const
   return app->add_option_function<Text>(names, take_by_name, help)->type_name(value_name);
 }
 
+/// The same of an option that may be repeated: `take` takes one text after the other.
+template <class Take>
+CLI::Option* add_each_taken(CLI::App* app, const std::string& names, Take take,
+                            const std::string& help, const std::string& value_name) {
+  const auto take_all = [take](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) take(text);
+  };
+  return add_taken<std::vector<std::string>>(app, names, take_all, help, value_name)
+      ->allow_extra_args(false);
+}
+
 /// Adds an option whose text goes through `parse` into `*target`.
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App* app, const std::string& names, T* target, Parse parse,

@@ -162,13 +162,12 @@ CLI::App* add_report(CLI::App& root, ReportCommand* command, std::string* error)
                                level.value == RowLevel::block ||
                                level.value == RowLevel::instruction;
     if (has_no_filter) continue;
-    add_taken<std::vector<std::string>>(
+    add_each_taken(
         app, fmt::format("--{}", level.word),
-        [report, value = level.value](const std::vector<std::string>& patterns) {
-          for (const std::string& pattern : patterns) report->filters.push_back({value, pattern});
+        [report, value = level.value](const std::string& pattern) {
+          report->filters.push_back({value, pattern});
         },
-        fmt::format("only this {}: a name or a pattern like 'std::*'", level.word), "PATTERN")
-        ->allow_extra_args(false);
+        fmt::format("only this {}: a name or a pattern like 'std::*'", level.word), "PATTERN");
   }
   app->add_option("--address-masks", report->address_masks,
                   "of ranges (record --range), also what N registers with address masks would "

@@ -229,15 +229,12 @@ CLI::App* add_record(CLI::App& root, RecordCommand* command, std::string* error)
                   "run it so often, into one profile (culprit variance shows what varies)")
       ->type_name("N")
       ->check(in_range(1u, 1000u));
-  add_taken<std::vector<std::string>>(
+  add_each_taken(
       app, "--compare",
-      [command](const std::vector<std::string>& words) {
-        for (const std::string& word : words) command->compared.push_back(parse_version(word));
-      },
+      [command](const std::string& word) { command->compared.push_back(parse_version(word)); },
       "instead of a program: a name and a shell command; twice or more, run by turns -r times "
       "[5] into one profile (culprit diff shows what differs)",
-      "NAME=COMMAND")
-      ->allow_extra_args(false);
+      "NAME=COMMAND");
   add_profile_output(app, command);
   app->footer(
       "\nExamples:\n"

@@ -40,15 +40,12 @@ void add_plan(CLI::App* app, ScanCommand* command) {
 /// "a,b" and repeated options.
 void add_patterns(CLI::App* app, const std::string& name, std::vector<std::string>* patterns,
                   const std::string& help) {
-  add_taken<std::vector<std::string>>(
+  add_each_taken(
       app, name,
-      [patterns](const std::vector<std::string>& words) {
-        for (const std::string& word : words) {
-          for (const std::string_view one : split(word, ',')) patterns->emplace_back(one);
-        }
+      [patterns](const std::string& word) {
+        for (const std::string_view one : split(word, ',')) patterns->emplace_back(one);
       },
-      help, "PATTERN")
-      ->allow_extra_args(false);
+      help, "PATTERN");
 }
 
 void add_choice(CLI::App* app, std::vector<std::string>* setups,
@@ -316,17 +313,14 @@ CLI::App* add_scan(CLI::App& root, ScanCommand* command, std::string* error) {
   CLI::App* best = add_action(scan, command, ScanAction::best, "best",
                               "which setup has the least, at each size");
   add_question(best, command);
-  add_taken<std::vector<std::string>>(
+  add_each_taken(
       best, "--use",
-      [command](const std::vector<std::string>& words) {
-        for (const std::string& word : words) {
-          Result<scan::Use> use = scan::parse_use(word);
-          if (!use) throw CLI::ValidationError(use.error().message);
-          command->uses.push_back(*std::move(use));
-        }
+      [command](const std::string& word) {
+        Result<scan::Use> use = scan::parse_use(word);
+        if (!use) throw CLI::ValidationError(use.error().message);
+        command->uses.push_back(*std::move(use));
       },
-      "how often a program is used: one score for all of them", "PROGRAM=COUNT")
-      ->allow_extra_args(false);
+      "how often a program is used: one score for all of them", "PROGRAM=COUNT");
   add_word(best, "--format", &command->format, kExplainFormats, "how to print");
   add_width(best, command);
   best->footer(

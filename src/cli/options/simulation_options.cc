@@ -115,35 +115,29 @@ void add_simulation(CLI::App* app, RecordCommand* command) {
       "heap by where they are allocated (site), by that and their size, or the 10,000 largest "
       "each by itself (instance) [none; with --locality site]",
       "site|size|instance|none");
-  add_taken<std::vector<std::string>>(
+  add_each_taken(
       app, "--range",
-      [command](const std::vector<std::string>& texts) {
-        for (const std::string& text : texts) {
-          Result<objects::Range> range = objects::parse_range(text);
-          if (!range) throw CLI::ValidationError(range.error().message);
-          command->simulate.ranges.push_back(*std::move(range));
-          command->simulate.objects = true;
-        }
+      [command](const std::string& text) {
+        Result<objects::Range> range = objects::parse_range(text);
+        if (!range) throw CLI::ValidationError(range.error().message);
+        command->simulate.ranges.push_back(*std::move(range));
+        command->simulate.objects = true;
       },
       "this part of memory is a data object of its own: NAME=SYMBOL, "
       "NAME=FILE:SYMBOL, NAME=FILE:LINE (the blocks allocated there), NAME=ADDRESS+BYTES; "
       "may be repeated; CULPRIT_RANGE has more, with semicolons between",
-      "RANGE")
-      ->allow_extra_args(false);
-  add_taken<std::vector<std::string>>(
+      "RANGE");
+  add_each_taken(
       app, "--allocator",
-      [command](const std::vector<std::string>& texts) {
-        for (const std::string& text : texts) {
-          const Result<objects::OwnAllocator> one = objects::parse_allocator(text);
-          if (!one) throw CLI::ValidationError(one.error().message);
-          command->simulate.allocators.push_back(text);
-          command->simulate.objects = true;
-        }
+      [command](const std::string& text) {
+        const Result<objects::OwnAllocator> one = objects::parse_allocator(text);
+        if (!one) throw CLI::ValidationError(one.error().message);
+        command->simulate.allocators.push_back(text);
+        command->simulate.objects = true;
       },
       "this function of the program allocates, too: SYMBOL, whose first argument is the size, "
       "SYMBOL:2 the second, SYMBOL:1*2 a product; SYMBOL:frees frees; may be repeated",
-      "SYMBOL[:ARGUMENT]")
-      ->allow_extra_args(false);
+      "SYMBOL[:ARGUMENT]");
   app->add_flag("--deterministic", command->simulate.deterministic,
                 "threads take turns by simulated time: counts of programs with threads "
                 "repeat, and cores take lines from each other as they would; slower");
